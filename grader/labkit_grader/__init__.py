@@ -1,0 +1,1 @@
+"""The grade phase: oracles, leak check, verdicts."""

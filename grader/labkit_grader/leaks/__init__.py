@@ -1,0 +1,1 @@
+"""Did a run read what it must not?"""

@@ -1,0 +1,1 @@
+"""The holder's and the instructor's side: custody, blinding, release."""

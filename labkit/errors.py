@@ -1,0 +1,69 @@
+"""The exceptions that stop a command, each with the exit code it ends in.
+
+    LabkitError
+    +-- InputError       2   what a person wrote is wrong: a file, an option, an id
+    +-- PhaseError       2   a step out of order: says which step is missing
+    +-- ToolError        3   git, the engine, the disk: something here could not do its work
+    |   +-- InfrastructureError   one run or grade was broken from outside: missing data, never a fail
+    +-- IntegrityError   3   a seal, key, commitment, signature or suite version does not match
+
+A verdict, a timeout, a hard fail and "ungraded" are values, never exceptions.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class LabkitError(Exception):
+    """The base of everything that labkit raises on purpose.
+
+    `message` is one sentence for a person, lower case, without a full stop; `hint` says what to do
+    about it; `more` holds further problems of the same file, so that all are shown at once.
+    """
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, *, hint: str | None = None, more: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.more = tuple(more)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Every problem this error tells of, the first one first."""
+        return (self.message, *self.more)
+
+
+class InputError(LabkitError):
+    """What the user wrote or typed is wrong and can be mended by the user."""
+
+    exit_code = 2
+
+
+class PhaseError(LabkitError):
+    """A step was asked for before the step that it needs; the hint names that step."""
+
+    exit_code = 2
+
+
+class ToolError(LabkitError):
+    """Something that labkit needs here (git, an engine, the disk) is missing or failed."""
+
+    exit_code = 3
+
+
+class InfrastructureError(ToolError):
+    """A run or a grade was broken by what it ran on: it counts as missing, and can be retried."""
+
+
+class IntegrityError(LabkitError):
+    """A seal, key, commitment, signature or version does not match; nothing was released."""
+
+    exit_code = 3
+
+
+def refuse(problems: Sequence[str], *, hint: str | None = None) -> None:
+    """Raise one InputError that tells all `problems`; do nothing when there are none."""
+    if problems:
+        raise InputError(problems[0], hint=hint, more=problems[1:])

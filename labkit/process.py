@@ -1,0 +1,92 @@
+"""The one place that starts programs: always from a list, never through a shell."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from labkit.errors import ToolError
+
+_STDERR_TAIL = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """What a program left: its exit code (negative: killed by that signal) and its output."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def complaint(self) -> str:
+        """The end of standard error, for a message."""
+        return self.stderr[-_STDERR_TAIL:].decode(errors="backslashreplace").strip()
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the smallest environment in which ordinary programs work: no user settings at all."""
+    keep = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP")
+    return {name: os.environ[name] for name in keep if name in os.environ} | {
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    check: bool = True,
+) -> Completed:
+    """Run a program to its end and return what it left.
+
+    Raises ToolError when the program is missing, and, with `check`, when it ends in another code
+    than 0. `env` replaces the whole environment; by default it is `plain_environment()`.
+    """
+    words = tuple(str(word) for word in argv)
+    try:
+        done = subprocess.run(
+            words,
+            input=stdin,
+            cwd=cwd,
+            env=dict(env) if env is not None else plain_environment(),
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise ToolError(f"{words[0]} could not be started: {error.strerror}: {error.filename}",
+                        hint=f"install {words[0]} or put it on PATH") from error
+    except OSError as error:
+        raise ToolError(f"{words[0]} could not be started: {error.strerror}") from error
+    completed = Completed(argv=words, code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+    if check and completed.code != 0:
+        raise ToolError(f"{' '.join(words[:4])} ... ended in {completed.code}: {completed.complaint}")
+    return completed
+
+
+def start(
+    argv: Sequence[str | Path],
+    *,
+    env: Mapping[str, str],
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    stderr: int | IO[bytes] = subprocess.PIPE,
+    pass_fds: Sequence[int] = (),
+) -> "subprocess.Popen[bytes]":
+    """Start a program with a pipe as its standard input and leave it running, for the caller."""
+    try:
+        return subprocess.Popen(
+            [str(word) for word in argv],
+            stdin=subprocess.PIPE,
+            stdout=stdout,
+            stderr=stderr,
+            env=dict(env),
+            pass_fds=tuple(pass_fds),
+        )
+    except OSError as error:
+        raise ToolError(f"{argv[0]} could not be started: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Reading what agents wrote about themselves."""

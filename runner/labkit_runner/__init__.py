@@ -1,0 +1,1 @@
+"""The run phase: golden tasks against configurations, isolated and interleaved."""

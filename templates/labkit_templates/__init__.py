@@ -1,0 +1,1 @@
+"""What labkit copies out: data only."""
