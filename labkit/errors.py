@@ -4,7 +4,7 @@
     +-- InputError       2   what a person wrote is wrong: a file, an option, an id
     +-- PhaseError       2   a step out of order: says which step is missing
     +-- ToolError        3   git, the engine, the disk: something here could not do its work
-    |   +-- InfrastructureError   one run or grade was broken from outside: missing data, never a fail
+    |   +-- InfrastructureError   one run was broken from outside: missing, never a fail
     +-- IntegrityError   3   a seal, key, commitment, signature or suite version does not match
 
 A verdict, a timeout, a hard fail and "ungraded" are values, never exceptions.

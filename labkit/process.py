@@ -60,13 +60,17 @@ def run(
             check=False,
         )
     except FileNotFoundError as error:
-        raise ToolError(f"{words[0]} could not be started: {error.strerror}: {error.filename}",
-                        hint=f"install {words[0]} or put it on PATH") from error
+        raise ToolError(
+            f"{words[0]} could not be started: {error.strerror}: {error.filename}",
+            hint=f"install {words[0]} or put it on PATH",
+        ) from error
     except OSError as error:
         raise ToolError(f"{words[0]} could not be started: {error.strerror}") from error
     completed = Completed(argv=words, code=done.returncode, stdout=done.stdout, stderr=done.stderr)
     if check and completed.code != 0:
-        raise ToolError(f"{' '.join(words[:4])} ... ended in {completed.code}: {completed.complaint}")
+        raise ToolError(
+            f"{' '.join(words[:4])} ... ended in {completed.code}: {completed.complaint}"
+        )
     return completed
 
 

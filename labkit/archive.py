@@ -1,0 +1,153 @@
+"""Tar archives in memory: writing our own, and reading ones that hostile code may have shaped.
+
+Nothing is ever extracted to the host by name. Readers get members one by one, as values.
+"""
+
+import io
+import os
+import posixpath
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import IO
+
+from labkit.errors import InfrastructureError
+
+
+class Kind(StrEnum):
+    """What a member is. Everything that git cannot store is SPECIAL."""
+
+    FILE = "file"
+    EXECUTABLE = "executable"
+    SYMLINK = "symlink"
+    FOLDER = "folder"
+    SPECIAL = "special"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One member: its path as bytes, without a leading `./` or `/`, and its content.
+
+    A symlink's data is its target. `note` says why data is missing where a file was too large or
+    special.
+    """
+
+    path: bytes
+    kind: Kind
+    data: bytes = b""
+    note: str = ""
+
+
+def write_tar(entries: Iterable[Entry], *, prefix: bytes = b"", uid: int = 1000) -> bytes:
+    """Return a deterministic tar of `entries` (time 0, one owner), parent folders included."""
+    out = io.BytesIO()
+    folders: set[bytes] = set()
+    with tarfile.open(
+        fileobj=out, mode="w", format=tarfile.PAX_FORMAT, encoding="utf-8", errors="surrogateescape"
+    ) as tar:
+        for entry in entries:
+            path = prefix + entry.path
+            for folder in _parents(path):
+                if folder not in folders:
+                    folders.add(folder)
+                    tar.addfile(_header(folder, Kind.FOLDER, uid))
+            if entry.kind is Kind.FOLDER:
+                if path not in folders:
+                    folders.add(path)
+                    tar.addfile(_header(path, Kind.FOLDER, uid))
+                continue
+            header = _header(path, entry.kind, uid)
+            if entry.kind is Kind.SYMLINK:
+                header.linkname = os.fsdecode(entry.data)
+                tar.addfile(header)
+            else:
+                header.size = len(entry.data)
+                tar.addfile(header, io.BytesIO(entry.data))
+    return out.getvalue()
+
+
+def _parents(path: bytes) -> Iterator[bytes]:
+    parts = path.split(b"/")[:-1]
+    for count in range(1, len(parts) + 1):
+        yield b"/".join(parts[:count])
+
+
+def _header(path: bytes, kind: Kind, uid: int) -> tarfile.TarInfo:
+    header = tarfile.TarInfo(os.fsdecode(path))
+    header.uid = header.gid = uid
+    match kind:
+        case Kind.FOLDER:
+            header.type, header.mode = tarfile.DIRTYPE, 0o755
+        case Kind.SYMLINK:
+            header.type, header.mode = tarfile.SYMTYPE, 0o777
+        case Kind.EXECUTABLE:
+            header.mode = 0o755
+        case _:
+            header.mode = 0o644
+    return header
+
+
+def read_tar(
+    stream: IO[bytes], *, most_bytes: int, most_file_bytes: int, most_entries: int = 200_000
+) -> Iterator[Entry]:
+    """Yield the members of a tar stream, whatever shaped it; never touches the file system.
+
+    Names come back without the folder that the whole archive lies in (its first component).
+    Files larger than `most_file_bytes` come back as SPECIAL with a note; an archive larger than
+    `most_bytes`, or with more than `most_entries` members, raises InfrastructureError.
+    """
+    hard_links: dict[bytes, Entry] = {}
+    total = 0
+    try:
+        with tarfile.open(
+            fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape"
+        ) as tar:
+            for count, member in enumerate(tar):
+                total += member.size
+                if total > most_bytes or count > most_entries:
+                    raise InfrastructureError(
+                        f"the returned folder is larger than {most_bytes} bytes "
+                        f"or {most_entries} files"
+                    )
+                entry = _entry(tar, member, hard_links, most_file_bytes)
+                if entry is not None:
+                    yield entry
+    except tarfile.TarError as error:
+        raise InfrastructureError(f"the returned folder could not be read: {error}") from error
+
+
+def _inside(name: str) -> bytes | None:
+    """Return the path below the archive's own folder; None for that folder itself."""
+    path = os.fsencode(posixpath.normpath(name)).lstrip(b"/")
+    _, _, rest = path.partition(b"/")
+    return rest or None
+
+
+def _entry(
+    tar: tarfile.TarFile, member: tarfile.TarInfo, hard_links: dict[bytes, Entry], most: int
+) -> Entry | None:
+    path = _inside(member.name)
+    if path is None or b".." in path.split(b"/"):
+        return None
+    if member.isreg() and member.size <= most:
+        content = tar.extractfile(member)
+        kind = Kind.EXECUTABLE if member.mode & 0o100 else Kind.FILE
+        entry = Entry(path=path, kind=kind, data=content.read() if content else b"")
+        hard_links[path] = entry
+        return entry
+    return _without_content(member, path, hard_links)
+
+
+def _without_content(member: tarfile.TarInfo, path: bytes, hard_links: dict[bytes, Entry]) -> Entry:
+    if member.isdir():
+        return Entry(path=path, kind=Kind.FOLDER)
+    if member.issym():
+        return Entry(path=path, kind=Kind.SYMLINK, data=os.fsencode(member.linkname))
+    if member.isreg():
+        return Entry(path=path, kind=Kind.SPECIAL, note=f"too large: {member.size} bytes")
+    first = hard_links.get(_inside(member.linkname) or b"") if member.islnk() else None
+    if first is not None:
+        return Entry(path=path, kind=first.kind, data=first.data)
+    what = "hard link to something unknown" if member.islnk() else "special file"
+    return Entry(path=path, kind=Kind.SPECIAL, note=what)

@@ -1,0 +1,314 @@
+"""Typed fields out of YAML files that people write, with sentences they can act on.
+
+The file is read as a tree of nodes that know their line, never as YAML's own guesses: `010` stays
+text, `no` is refused where a word is meant, a key written twice is an error with both lines. All
+problems of a file are collected and told at once by `Document.finish`.
+"""
+
+import difflib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from labkit.errors import InputError, IntegrityError, refuse
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+class Fields:
+    """One mapping of a YAML file; getters note problems and return a stand-in value."""
+
+    def __init__(self, node: MappingNode, place: str, problems: list[str]) -> None:
+        self._place = place
+        self._problems = problems
+        self._nodes: dict[str, Node] = {}
+        self._read: set[str] = set()
+        for key, value in node.value:
+            self._take(key, value)
+
+    def _take(self, key: Node, value: Node) -> None:
+        if not isinstance(key, ScalarNode):
+            self._complain(key, "a key must be one plain word")
+        elif key.value in self._nodes:
+            first = self._nodes[key.value].start_mark.line + 1
+            self._complain(key, f"{key.value!r} is written twice (first on line {first})")
+        else:
+            self._nodes[key.value] = value
+
+    def _complain(self, node: Node, what: str) -> None:
+        self._problems.append(f"{self._place}, line {node.start_mark.line + 1}: {what}")
+
+    def _find(self, name: str, *, required: bool) -> Node | None:
+        self._read.add(name)
+        node = self._nodes.get(name)
+        if node is None and required:
+            self._problems.append(f'{self._place}: no "{name}:"')
+        return node
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._nodes
+
+    def line(self, name: str) -> str:
+        """Return "file, line n" of a field, for messages of the caller."""
+        node = self._nodes.get(name)
+        return f"{self._place}, line {node.start_mark.line + 1}" if node else self._place
+
+    def problem(self, name: str, what: str) -> None:
+        """Note a problem that the caller found in a field."""
+        self._problems.append(f"{self.line(name)}: {what}")
+
+    def text(self, name: str, *, default: str | None = None) -> str:
+        """Return a text. A value that YAML reads as something else must be quoted."""
+        node = self._find(name, required=default is None)
+        if node is None:
+            return default or ""
+        return self._text_of(node, name)
+
+    def _text_of(self, node: Node, name: str) -> str:
+        if not isinstance(node, ScalarNode):
+            self._complain(node, f'"{name}" must be a text')
+            return ""
+        if node.tag != "tag:yaml.org,2002:str":
+            if node.tag == "tag:yaml.org,2002:null" and not node.value:
+                self._complain(node, f'"{name}" is empty')
+            else:
+                self._complain(node, f'"{name}" must be a text: put it in quotes: "{node.value}"')
+        return str(node.value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts; a missing field is an empty list."""
+        node = self._find(name, required=False)
+        if node is None:
+            return ()
+        if not isinstance(node, SequenceNode):
+            self._complain(node, f'"{name}" must be a list')
+            return ()
+        return tuple(self._text_of(item, name) for item in node.value)
+
+    def number(self, name: str, *, default: float, low: float = 0.0) -> float:
+        """Return a number of at least `low`."""
+        node = self._find(name, required=False)
+        if node is None:
+            return default
+        if isinstance(node, ScalarNode) and node.tag in (
+            "tag:yaml.org,2002:int",
+            "tag:yaml.org,2002:float",
+        ):
+            value = yaml.SafeLoader.yaml_constructors[node.tag](yaml.SafeLoader(""), node)
+            if value >= low:
+                return float(value)
+        self._complain(node, f'"{name}" must be a number, {low:g} or more')
+        return default
+
+    def whole(self, name: str, *, default: int, low: int = 0) -> int:
+        """Return a whole number of at least `low`."""
+        value = self.number(name, default=default, low=low)
+        if value != int(value):
+            self.problem(name, f'"{name}" must be a whole number')
+        return int(value)
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return true or false."""
+        node = self._find(name, required=False)
+        if node is None:
+            return default
+        if isinstance(node, ScalarNode) and node.value in ("true", "false"):
+            return bool(node.value == "true")
+        self._complain(node, f'"{name}" must be true or false')
+        return default
+
+    def mapping(self, name: str) -> "Fields":
+        """Return a mapping inside this one; a missing field is an empty mapping."""
+        node = self._find(name, required=False)
+        if not isinstance(node, MappingNode):
+            if node is not None:
+                self._complain(node, f'"{name}" must be a mapping of names to values')
+            node = MappingNode("tag:yaml.org,2002:map", [], *_no_marks())
+        return Fields(node, f"{self._place}, {name}", self._problems)
+
+    def mappings(self, name: str) -> tuple["Fields", ...]:
+        """Return a list of mappings; a missing field is an empty list."""
+        node = self._find(name, required=False)
+        if node is None:
+            return ()
+        items = node.value if isinstance(node, SequenceNode) else [node]
+        for item in items:
+            if not isinstance(item, MappingNode):
+                self._complain(item, f'"{name}" must be a list of mappings')
+        return tuple(
+            Fields(item, f"{self._place}, {name} {count}", self._problems)
+            for count, item in enumerate(items, 1)
+            if isinstance(item, MappingNode)
+        )
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names that stand in this mapping, in their order."""
+        return tuple(self._nodes)
+
+    def done(self) -> None:
+        """Note every field that nothing has read: a typing error, most likely."""
+        for name, node in self._nodes.items():
+            if name not in self._read:
+                near = difflib.get_close_matches(name, sorted(self._read), n=1)
+                guess = f', did you mean "{near[0]}"?' if near else ""
+                self._complain(node, f'unknown field "{name}"{guess}')
+
+
+class Document(Fields):
+    """A whole YAML file, one mapping; call `finish` once every field was asked for."""
+
+    def __init__(self, data: bytes, place: str) -> None:
+        self._found: list[str] = []
+        super().__init__(_compose(data, place), place, self._found)
+
+    @classmethod
+    def read(cls, path: Path) -> "Document":
+        """Read a YAML file; raises InputError when it is missing or not YAML."""
+        return cls(read_bytes(path), path.name)
+
+    def finish(self, *, hint: str | None = None) -> None:
+        """Raise one InputError that tells every problem of the file, if there is one."""
+        self.done()
+        refuse(self._found, hint=hint)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's content; raises InputError with the path when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"no file {path}") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _no_marks() -> tuple[yaml.Mark, yaml.Mark]:
+    mark = yaml.Mark("", 0, 0, 0, None, 0)
+    return mark, mark
+
+
+def _compose(data: bytes, place: str) -> MappingNode:
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"{place} is larger than {_MOST_BYTES} bytes")
+    text = _decode(data, place)
+    _refuse_tabs(text, place)
+    try:
+        _refuse_tricks(text, place)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{place}{line}: not YAML: {error.problem}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{place}: not YAML: {str(error).splitlines()[0]}") from error
+    if not isinstance(node, MappingNode):
+        raise InputError(f"{place}: there is no mapping of names to values in it")
+    return node
+
+
+def _decode(data: bytes, place: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{place}, line {line}: not UTF-8", hint="save the file as UTF-8"
+        ) from error
+
+
+def _refuse_tabs(text: str, place: str) -> None:
+    lines = [
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if "\t" in line[: len(line) - len(line.lstrip())] and line.strip()
+    ]
+    refuse(
+        [f"{place}, line {number}: indented with a tab" for number in lines],
+        hint="YAML is indented with spaces",
+    )
+
+
+def _refuse_tricks(text: str, place: str) -> None:
+    """Refuse aliases and tags: nobody needs them here, and bombs are made of them."""
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        anchor = getattr(event, "anchor", None)
+        tag = getattr(event, "tag", None)
+        if anchor or tag:
+            what = f"anchors and aliases (&{anchor}, *{anchor})" if anchor else f"the tag {tag}"
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise InputError(
+                f"{place}, line {line}: {what} cannot be used here",
+                hint="write the value out, or put a text that begins with & * ! in quotes",
+            )
+
+
+class _QuotingDumper(yaml.SafeDumper):
+    """Writes every text in quotes, and names that cannot be mistaken without."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - yaml's own signature
+        return True
+
+    def represent_mapping(
+        self,
+        tag: str,
+        mapping: Any,
+        flow_style: bool | None = None,  # noqa: FBT001 - yaml's own
+    ) -> MappingNode:
+        node = super().represent_mapping(tag, mapping, flow_style)
+        for key, _ in node.value:
+            if key.value.isidentifier() and key.value.lower() not in _YAML_WORDS:
+                key.style = None
+        return node
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
+    style = "|" if "\n" in text and not text.startswith((" ", "\n")) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_QuotingDumper.add_representer(str, _quoted)
+
+
+def dump_yaml(values: dict[str, Any]) -> str:
+    """Return YAML that reads back as the same values: every text is quoted."""
+    return yaml.dump(
+        values,
+        Dumper=_QuotingDumper,
+        allow_unicode=True,
+        width=10_000,
+        default_flow_style=None,
+        sort_keys=False,
+    )
+
+
+def read_json(path: Path, *, schema: int) -> dict[str, Any]:
+    """Read a JSON file that labkit wrote; raises IntegrityError when it is not what it wrote."""
+    try:
+        values = json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error
+    if not isinstance(values, dict) or values.get("schema") != schema:
+        raise IntegrityError(
+            f"{path} is not of schema {schema}", hint="it was written by another version of labkit"
+        )
+    return values
+
+
+def json_text(values: dict[str, Any]) -> str:
+    """Return readable JSON with a final newline, for files that labkit writes."""
+    return json.dumps(values, indent=2, ensure_ascii=False, sort_keys=False) + "\n"
+
+
+def canonical_json(values: Any) -> bytes:
+    """Return the one byte form of a JSON value, for digests and signatures."""
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def first_words(names: Sequence[str], most: int = 8) -> str:
+    """Return a list of names as words, cut after `most` of them."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,145 @@
+"""What is kept of each run and each grade, and its one form on disk.
+
+Figures that were not measured are None; zero means zero.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from labkit.errors import IntegrityError, LabkitError
+from labkit.fields import json_text, read_json
+from labkit.model import Ended, Flag, RunId, Verdict
+from labkit.workspace import write_new
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """run.json: one execution, as its host saw it."""
+
+    run: RunId
+    runner: str
+    suite_version: str
+    seed: int
+    ended: Ended
+    exit_code: int | None
+    started: str
+    """ISO time with zone."""
+    seconds: float
+    """From a monotonic clock of the host."""
+    sandbox: str
+    image_digest: str
+    agent: str
+    agent_version: str
+    agent_version_after: str
+    model: str
+    turns: int | None
+    """As the transcript says; None when it could not be read to its end."""
+    interventions: int = 0
+    tokens: int | None = None
+    cost: float | None = None
+    base_tree: str
+    result_tree: str
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of each evidence file, by name."""
+    left_out: tuple[str, ...] = ()
+    """What the returned tree held and a diff cannot or must not hold, one sentence each."""
+    cut_bytes: int = 0
+    earlier_failures: tuple[str, ...] = ()
+    """Why the infrastructure broke earlier tries of this run."""
+
+    @property
+    def agent_failed(self) -> bool:
+        """Whether the agent ended otherwise than by itself with code 0."""
+        return self.ended is not Ended.EXITED or self.exit_code != 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingRecord:
+    """missing/<run>.json: a run that the infrastructure broke every time."""
+
+    run: RunId
+    runner: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeRecord:
+    """grade.json: what the hidden oracle says of one run."""
+
+    run: RunId
+    suite_version: str
+    commitment: str
+    verdict: Verdict
+    reason: str
+    """One sentence for a person."""
+    flags: tuple[Flag, ...] = ()
+    tests: Mapping[str, str] = field(default_factory=dict)
+    """Each expected test (or oracle step): passed, failed, error, skipped, missing."""
+    forbidden_edits: tuple[str, ...] = ()
+    neutralised: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    seconds: float | None = None
+    image_digest: str = ""
+
+
+def save(path: Path, record: RunRecord | MissingRecord | GradeRecord) -> None:
+    """Write a record as a new JSON file."""
+    write_new(path, record_text(record))
+
+
+def record_text(record: RunRecord | MissingRecord | GradeRecord) -> str:
+    """Return a record as JSON text."""
+    values: dict[str, Any] = {"schema": SCHEMA}
+    for item in fields(record):
+        value = getattr(record, item.name)
+        values[item.name] = _plain(value)
+    return json_text(values)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, RunId):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value
+
+
+def load_run(path: Path) -> RunRecord:
+    """Read run.json; raises IntegrityError when it is damaged."""
+    values = _values(path, RunRecord)
+    values["ended"] = Ended(values["ended"])
+    return RunRecord(**values)
+
+
+def load_missing(path: Path) -> MissingRecord:
+    """Read the record of a missing run."""
+    return MissingRecord(**_values(path, MissingRecord))
+
+
+def load_grade(path: Path) -> GradeRecord:
+    """Read grade.json; raises IntegrityError when it is damaged."""
+    values = _values(path, GradeRecord)
+    values["verdict"] = Verdict(values["verdict"])
+    values["flags"] = tuple(Flag(flag) for flag in values["flags"])
+    return GradeRecord(**values)
+
+
+def _values(path: Path, kind: type[RunRecord | MissingRecord | GradeRecord]) -> dict[str, Any]:
+    values = read_json(path, schema=SCHEMA)
+    wanted = {item.name for item in fields(kind)}
+    if set(values) - {"schema"} != wanted:
+        raise IntegrityError(f"{path} is damaged: its fields are not those of a {kind.__name__}")
+    try:
+        values["run"] = RunId.parse(values["run"])
+    except (LabkitError, TypeError) as error:
+        raise IntegrityError(f"{path} is damaged: it names no run") from error
+    del values["schema"]
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }

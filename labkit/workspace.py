@@ -1,0 +1,240 @@
+"""Every path of a lab, and the only code that joins them.
+
+A workspace is the folder `evals/` inside the project's checkout. Sealed things and the author's
+drafts lie beside the project, in the handover folder; private keys lie in the user's own folder.
+"""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.errors import InputError, PhaseError, ToolError
+from labkit.model import BlindId, ConfigurationId, Member, RunId, TaskId
+
+HOME_VARIABLE = "LABKIT_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The paths of one lab. `project` is the root of the project's checkout."""
+
+    project: Path
+
+    @classmethod
+    def find(cls, start: Path) -> "Workspace":
+        """Return the workspace that `start` lies in; raises PhaseError when there is none."""
+        for folder in (start, *start.parents):
+            if (folder / "evals" / "labkit.yaml").is_file():
+                return cls(folder)
+            if folder.name == "evals" and (folder / "labkit.yaml").is_file():
+                return cls(folder.parent)
+        raise PhaseError(
+            f"no evals/labkit.yaml in {start} or above it",
+            hint="go into the project and run: labkit init",
+        )
+
+    @property
+    def evals(self) -> Path:
+        """The workspace folder itself."""
+        return self.project / "evals"
+
+    @property
+    def handover(self) -> Path:
+        """Where sealed bundles and unsealed drafts lie, outside both histories."""
+        return self.project.parent / f"{self.project.name}-handover"
+
+    @property
+    def settings(self) -> Path:
+        """The team's settings, labkit.yaml."""
+        return self.evals / "labkit.yaml"
+
+    def member(self, name: Member) -> Path:
+        """One person's public facts."""
+        return self.evals / "members" / f"{name}.yaml"
+
+    def task(self, task: TaskId) -> Path:
+        """The task file."""
+        return self.evals / "tasks" / f"{task}.yaml"
+
+    def prompt(self, task: TaskId) -> Path:
+        """What the agent is asked."""
+        return self.evals / "prompts" / f"{task}.txt"
+
+    def seal(self, task: TaskId) -> Path:
+        """The author's signed seal record: digests only."""
+        return self.evals / "seals" / f"{task}.json"
+
+    def validation(self, task: TaskId) -> Path:
+        """The evidence that a task is sound: counts and digests only."""
+        return self.evals / "validation" / f"{task}.json"
+
+    @property
+    def tasks_table(self) -> Path:
+        """Every task as one line for scripts."""
+        return self.evals / "tasks.tsv"
+
+    def configuration(self, configuration: ConfigurationId) -> Path:
+        """A configuration's file."""
+        return self.evals / "configs" / f"{configuration}.yaml"
+
+    @property
+    def suite(self) -> Path:
+        """The frozen suite."""
+        return self.evals / "suite.json"
+
+    @property
+    def plan(self) -> Path:
+        """The frozen order of runs."""
+        return self.evals / "plan.csv"
+
+    @property
+    def raw(self) -> Path:
+        """The evidence of every run."""
+        return self.evals / "raw"
+
+    def run(self, run: RunId) -> Path:
+        """The evidence of one run."""
+        return self.raw / str(run)
+
+    def missing(self, run: RunId) -> Path:
+        """The record that a run is missing: what broke it, attempt by attempt."""
+        return self.evals / "missing" / f"{run}.json"
+
+    @property
+    def leaks(self) -> Path:
+        """The leak check's findings and people's decisions."""
+        return self.evals / "leaks.json"
+
+    @property
+    def leak_notes(self) -> Path:
+        """The leak check, readable."""
+        return self.evals / "leaks.md"
+
+    @property
+    def rubric(self) -> Path:
+        """The rubric."""
+        return self.evals / "rubric.yaml"
+
+    @property
+    def blind(self) -> Path:
+        """What scorers see."""
+        return self.evals / "blind"
+
+    def pack(self, blind_id: BlindId) -> Path:
+        """What scorers see of one run."""
+        return self.blind / str(blind_id)
+
+    def scores(self, scorer: Member) -> Path:
+        """One scorer's marks."""
+        return self.evals / "scores" / f"{scorer}.csv"
+
+    @property
+    def all_scores(self) -> Path:
+        """Every scorer's marks joined with their runs, after unblinding."""
+        return self.evals / "scores.csv"
+
+    def log(self, member: Member) -> Path:
+        """One person's signed record of what they did."""
+        return self.evals / "log" / f"{member}.jsonl"
+
+    def summary(self, ending: str) -> Path:
+        """The result: `md` or `json`."""
+        return self.evals / f"summary.{ending}"
+
+    def draft(self, task: TaskId) -> Path:
+        """The author's unsealed hidden tests and oracle."""
+        return self.handover / "drafts" / str(task)
+
+    def bundle(self, team: str, task: TaskId) -> Path:
+        """A task's sealed hidden tests."""
+        return self.handover / f"{team}-{task}.age"
+
+    def handin(self, team: str, member: Member) -> Path:
+        """One member's sealed runs, for the holder."""
+        return self.handover / f"{team}-raw-{member}.age"
+
+    def blinding_key(self, team: str) -> Path:
+        """The sealed blinding key."""
+        return self.handover / f"{team}-blind.age"
+
+    def task_ids(self) -> tuple[TaskId, ...]:
+        """Every task that has a file, sorted; a file whose name is no id is an InputError."""
+        return tuple(sorted(TaskId(path.stem) for path in _files(self.evals / "tasks", "*.yaml")))
+
+    def configuration_ids(self) -> tuple[ConfigurationId, ...]:
+        """Every configuration that has a file, sorted."""
+        paths = _files(self.evals / "configs", "*.yaml")
+        return tuple(sorted(ConfigurationId(path.stem) for path in paths))
+
+    def member_names(self) -> tuple[Member, ...]:
+        """Everybody who has joined, sorted."""
+        return tuple(sorted(Member(path.stem) for path in _files(self.evals / "members", "*.yaml")))
+
+    def handed_in(self, team: str) -> tuple[Path, ...]:
+        """Every sealed hand-in that lies in the handover folder."""
+        return _files(self.handover, f"{team}-raw-*.age")
+
+
+def _files(folder: Path, pattern: str) -> tuple[Path, ...]:
+    return tuple(sorted(path for path in folder.glob(pattern) if path.is_file()))
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's keys: $LABKIT_HOME, else the platform's own."""
+    if chosen := os.environ.get(HOME_VARIABLE):
+        return Path(chosen)
+    base = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("APPDATA")
+    return (Path(base) if base else Path.home() / ".config") / "labkit"
+
+
+def cache_folder() -> Path:
+    """Return the folder for what can be made again: prepared environments, scratch."""
+    if chosen := os.environ.get(HOME_VARIABLE):
+        return Path(chosen) / "cache"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "labkit"
+
+
+def replace(path: Path, content: str | bytes) -> None:
+    """Write a whole file or nothing: to a temporary name beside it, then renamed."""
+    _write(path, content, new=False)
+
+
+def write_new(path: Path, content: str | bytes) -> None:
+    """Write a file that must not be there yet; raises InputError when it is."""
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{path} is already there", hint="labkit never overwrites it silently")
+    _write(path, content, new=True)
+
+
+def _write(path: Path, content: str | bytes, *, new: bool) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".labkit-", dir=path.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(0o666 & ~_umask())
+            if new:
+                os.link(temporary, path)
+                temporary.unlink()
+            else:
+                temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except FileExistsError as error:
+        raise InputError(f"{path} is already there") from error
+    except OSError as error:
+        raise ToolError(f"{path} could not be written: {error.strerror}") from error
+
+
+def _umask() -> int:
+    current = os.umask(0o022)
+    os.umask(current)
+    return current
