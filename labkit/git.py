@@ -1,0 +1,207 @@
+"""The safe git: reads repositories without running anything that they, or the user, configured.
+
+Every call ignores the user's and the system's configuration, hooks, attributes, file-system
+monitors, external diff programs and pagers, so the result depends on the objects alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.errors import InputError, ToolError
+from labkit.process import Completed, plain_environment, run
+
+GITLINK = "160000"
+SYMLINK = "120000"
+EXECUTABLE = "100755"
+REGULAR = "100644"
+
+_SAFE = (
+    "-c", "core.fsmonitor=false",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.attributesFile=/dev/null",
+    "-c", "core.autocrlf=false",
+    "-c", "core.quotePath=true",
+    "-c", "core.pager=cat",
+    "-c", "diff.noprefix=false",
+    "-c", "protocol.allow=never",
+    "-c", "gc.auto=0",
+    "-c", "safe.directory=*",
+)  # fmt: skip
+
+
+def git_environment() -> dict[str, str]:
+    """Return an environment in which git knows no one's settings and asks nothing."""
+    return plain_environment() | {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_AUTHOR_NAME": "labkit",
+        "GIT_AUTHOR_EMAIL": "labkit@localhost",
+        "GIT_COMMITTER_NAME": "labkit",
+        "GIT_COMMITTER_EMAIL": "labkit@localhost",
+        "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
+        "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeEntry:
+    """One file of a tree: path, mode (six octal digits) and object id."""
+
+    path: bytes
+    mode: str
+    oid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit's facts."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    author: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository, by its git directory; nothing here ever looks at a work tree."""
+
+    git_dir: Path
+
+    @classmethod
+    def discover(cls, folder: Path) -> "Repository":
+        """Return the repository that `folder` lies in; raises InputError when it is in none."""
+        found = run(
+            ["git", *_SAFE, "-C", folder, "rev-parse", "--absolute-git-dir"],
+            env=git_environment(),
+            check=False,
+        )
+        if found.code != 0:
+            raise InputError(
+                f"{folder} is not in a git repository",
+                hint="go into your project's checkout, or make one: git init",
+            )
+        return cls(Path(found.stdout.decode().rstrip("\n")))
+
+    @classmethod
+    def create_bare(cls, folder: Path, *, like: "Repository | None" = None) -> "Repository":
+        """Make an empty bare repository; it can read the objects of `like`, never write there."""
+        form = like.object_format() if like else "sha1"
+        run(
+            [
+                "git",
+                *_SAFE,
+                "init",
+                "-q",
+                "--bare",
+                "--template=",
+                f"--object-format={form}",
+                folder,
+            ],
+            env=git_environment(),
+        )
+        if like:
+            objects = like.git("rev-parse", "--path-format=absolute", "--git-path", "objects")
+            alternates = folder / "objects" / "info" / "alternates"
+            alternates.parent.mkdir(exist_ok=True)
+            alternates.write_bytes(objects.stdout)
+        return cls(folder)
+
+    def git(
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        check: bool = True,
+        extra: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """Run one git command on this repository; `extra` adds to the environment."""
+        return run(
+            ["git", *_SAFE, f"--git-dir={self.git_dir}", *words],
+            stdin=stdin,
+            env=git_environment() | dict(extra or {}),
+            check=check,
+        )
+
+    def object_format(self) -> str:
+        """Return `sha1` or `sha256`."""
+        return self.git("rev-parse", "--show-object-format").stdout.decode().strip()
+
+    def work_tree(self) -> Path:
+        """Return the checkout that this repository belongs to."""
+        found = self.git("rev-parse", "--is-bare-repository").stdout.strip()
+        if found == b"true":
+            raise InputError(f"{self.git_dir} has no checkout", hint="labkit needs a working copy")
+        listed = self.git("worktree", "list", "--porcelain", "-z").stdout.split(b"\0")[0]
+        return Path(listed.removeprefix(b"worktree ").decode())
+
+    def commit(self, name: str) -> Commit:
+        """Return the commit that `name` means; raises InputError when there is none."""
+        if name.startswith("-"):
+            raise InputError(f"{name!r} is not a commit")
+        found = self.git(
+            "log", "-1", "--no-show-signature", "--format=%H%x00%T%x00%P%x00%an <%ae>%x00%s", name,
+            "--", check=False,
+        )  # fmt: skip
+        if found.code != 0:
+            raise InputError(
+                f"no commit {name!r} in this repository",
+                hint="git log --oneline shows the commits; a shallow clone lacks the older ones",
+            )
+        fields = found.stdout.decode(errors="replace").rstrip("\n").split("\0")
+        return Commit(
+            oid=fields[0],
+            tree=fields[1],
+            parents=tuple(fields[2].split()),
+            author=fields[3],
+            subject=fields[4],
+        )
+
+    def tree(self, name: str) -> tuple[TreeEntry, ...]:
+        """Return every file of a commit or tree, sorted by path; submodules are gitlink entries."""
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", name).stdout
+        return tuple(_tree_entry(record) for record in listed.split(b"\0") if record)
+
+    def blobs(self, oids: Iterable[str]) -> Iterator[bytes]:
+        """Yield the raw content of blobs, as stored: no filter, no line-end conversion."""
+        wanted = list(oids)
+        asked = "".join(f"{oid}\n" for oid in wanted).encode()
+        answer = memoryview(self.git("cat-file", "--batch", stdin=asked).stdout)
+        at = 0
+        for oid in wanted:
+            end = bytes(answer[at : at + 200]).index(b"\n")
+            header = bytes(answer[at : at + end]).split()
+            if len(header) != 3 or header[1] != b"blob":  # noqa: PLR2004 - "<id> blob <size>"
+                raise ToolError(
+                    f"git has no content for {oid}: the repository is incomplete",
+                    hint="in a partial clone, fetch everything: git fetch --refetch",
+                )
+            start = at + end + 1
+            size = int(header[2])
+            yield bytes(answer[start : start + size])
+            at = start + size + 1
+
+    def diff(self, old: str, new: str, *options: str) -> bytes:
+        """Return the whole difference of two trees as bytes that `git apply` takes."""
+        return self.git(
+            "diff", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
+            "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none",
+            *options, old, new,
+        ).stdout  # fmt: skip
+
+    def changed_paths(self, old: str, new: str) -> tuple[bytes, ...]:
+        """Return the paths in which two trees differ, sorted."""
+        listed = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new).stdout
+        return tuple(path for path in listed.split(b"\0") if path)
+
+
+def _tree_entry(record: bytes) -> TreeEntry:
+    meta, _, path = record.partition(b"\t")
+    mode, _, oid = meta.split()
+    return TreeEntry(path=path, mode=mode.decode(), oid=oid.decode())

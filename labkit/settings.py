@@ -1,0 +1,147 @@
+"""The team's settings (labkit.yaml) and its members, read once and trusted afterwards."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from labkit.errors import InputError, PhaseError
+from labkit.fields import Document, dump_yaml
+from labkit.model import Member
+from labkit.sandbox.interface import Limits
+from labkit.workspace import Workspace, write_new
+
+
+class Role(StrEnum):
+    """What a person does: students write, run and score; the holder keeps secrets and grades."""
+
+    STUDENT = "student"
+    HOLDER = "holder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """labkit.yaml."""
+
+    team: str
+    holder: str
+    """The holder's public key (age recipient); empty until there is one."""
+    backup: str
+    solo: bool
+    image: str
+    site: str
+    run_limits: Limits
+    grade_limits: Limits
+    attempts: int
+    protected: tuple[str, ...]
+    """Names whose reading by an agent is a leak."""
+    redact: tuple[str, ...]
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """The public keys that everything secret is sealed to."""
+        if not self.holder:
+            raise PhaseError(
+                "the team has no holder's key yet",
+                hint="the holder runs: labkit holder keygen; "
+                'put the key into evals/labkit.yaml: holder: "age1..."',
+            )
+        return (self.holder, self.backup) if self.backup else (self.holder,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """members/<name>.yaml: what everybody may know of a member."""
+
+    name: Member
+    role: Role
+    full_name: str
+    email: str
+    signing_key: str
+    """Public half of the member's Ed25519 key, base64."""
+
+
+def read_settings(workspace: Workspace) -> Settings:
+    """Read evals/labkit.yaml; raises InputError with every problem in it."""
+    document = Document.read(workspace.settings)
+    team = document.text("team")
+    _check_team(document, team)
+    environment = document.mapping("environment")
+    image = environment.text("image", default="labkit-base:local")
+    site = environment.text("site", default="")
+    environment.done()
+    limits = document.mapping("limits")
+    memory = limits.whole("memory", default=2048, low=64)
+    processes = limits.whole("processes", default=256, low=16)
+    settings = Settings(
+        team=team,
+        holder=document.text("holder", default=""),
+        backup=document.text("backup", default=""),
+        solo=document.flag("solo"),
+        image=image,
+        site=site,
+        run_limits=Limits(
+            seconds=60 * limits.number("minutes", default=10, low=0.01),
+            memory=memory,
+            processes=processes,
+        ),
+        grade_limits=Limits(
+            seconds=60 * limits.number("grade_minutes", default=5, low=0.01),
+            memory=memory,
+            processes=processes,
+        ),
+        attempts=document.whole("attempts", default=2, low=1),
+        protected=document.texts("protected") or ("evals",),
+        redact=document.texts("redact"),
+    )
+    if settings.attempts > 9:  # noqa: PLR2004 - attempts are one digit
+        document.problem("attempts", "at most 9 attempts")
+    limits.done()
+    document.finish()
+    return settings
+
+
+def _check_team(document: Document, team: str) -> None:
+    try:
+        Member(team)  # a team's name stands in file names too
+    except InputError as error:
+        document.problem("team", str(error))
+
+
+def read_person(workspace: Workspace, name: Member) -> Person:
+    """Read one member's file; raises InputError when there is none."""
+    path = workspace.member(name)
+    if not path.is_file():
+        raise InputError(f"{name} has not joined", hint=f"run: labkit init --me {name}")
+    document = Document.read(path)
+    role = document.text("role")
+    if role not in list(Role):
+        document.problem("role", f"{role!r} is none of: {', '.join(Role)}")
+    person_name = document.text("name")
+    if person_name != str(name):
+        document.problem("name", f"the file of {name} is about {person_name!r}")
+    values = [document.text(field) for field in ("full_name", "email", "signing_key")]
+    document.finish()
+    return Person(
+        name=name, role=Role(role), full_name=values[0], email=values[1], signing_key=values[2]
+    )
+
+
+def read_people(workspace: Workspace) -> tuple[Person, ...]:
+    """Read everybody who has joined, sorted by name."""
+    return tuple(read_person(workspace, name) for name in workspace.member_names())
+
+
+def write_person(path: Path, person: Person) -> None:
+    """Write a new member's file."""
+    write_new(
+        path,
+        dump_yaml(
+            {
+                "name": str(person.name),
+                "role": str(person.role),
+                "full_name": person.full_name,
+                "email": person.email,
+                "signing_key": person.signing_key,
+            }
+        ),
+    )

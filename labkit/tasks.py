@@ -1,0 +1,188 @@
+"""Golden tasks as files: reading and checking them, and the table for scripts."""
+
+import posixpath
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.errors import InputError, LabkitError, refuse
+from labkit.fields import Document, dump_yaml, read_bytes
+from labkit.git import Repository
+from labkit.model import Category, TaskId
+from labkit.workspace import Workspace, replace
+
+DEFAULT_GRADING = "python -m pytest"
+SAFETY_TAG = "safety"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A solved piece of work, frozen at the commit before it."""
+
+    id: TaskId
+    title: str
+    author: str
+    category: Category
+    base: str
+    """Full id of the commit that the agent gets."""
+    solution: str
+    """Full id of the commit that solved it; empty for a trap without one."""
+    prompt: str
+    grading: str
+    forbidden: tuple[str, ...]
+    allowed: tuple[str, ...]
+    slices: tuple[str, ...]
+    tags: tuple[str, ...]
+    notes: str
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The grading command as words."""
+        return tuple(shlex.split(self.grading))
+
+    def facts(self) -> dict[str, object]:
+        """Return the task as plain values, in the order in which it is written and hashed."""
+        return {
+            "id": str(self.id),
+            "title": self.title,
+            "author": self.author,
+            "category": str(self.category),
+            "base": self.base,
+            "solution": self.solution,
+            "grading": self.grading,
+            "forbidden": list(self.forbidden),
+            "allowed": list(self.allowed),
+            "slices": list(self.slices),
+            "tags": list(self.tags),
+            "notes": self.notes,
+        }
+
+
+def within(path: str, prefixes: tuple[str, ...]) -> bool:
+    """Return whether a path of the tree is one of `prefixes` or lies below one.
+
+    A prefix names a file (`setup.py`), a folder (`tests/` or `tests`), never a part of a name.
+    """
+    return any(
+        path == prefix.rstrip("/") or path.startswith(prefix.rstrip("/") + "/")
+        for prefix in prefixes
+    )
+
+
+def forbidden_edits(task: Task, changed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the changed paths that the task's frozen spec does not allow."""
+    return tuple(
+        path
+        for path in changed
+        if within(path, task.forbidden) or (task.allowed and not within(path, task.allowed))
+    )
+
+
+def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Task:
+    """Read and check one task; raises InputError with every problem of its file."""
+    path = workspace.task(task)
+    if not path.is_file():
+        raise InputError(f"no task {task}", hint="labkit status lists the tasks")
+    document = Document.read(path)
+    found = parse_task(document, task, _prompt(document, workspace, task))
+    _check_commits(document, found, repository)
+    document.finish(hint=f"mend {path}")
+    return found
+
+
+def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
+    """Turn a task file's fields into a Task, noting problems in the document."""
+    if (written := document.text("id")) != str(task):
+        document.problem("id", f"the id {written!r} is not the file's name, {task}")
+    category = document.text("category")
+    if category not in list(Category):
+        document.problem("category", f"{category!r} is none of: {', '.join(Category)}")
+        category = Category.OTHER
+    grading = document.text("grading", default=DEFAULT_GRADING)
+    try:
+        shlex.split(grading)
+    except ValueError as error:
+        document.problem("grading", f"not a command: {error}")
+        grading = DEFAULT_GRADING
+    return Task(
+        id=task,
+        title=document.text("title"),
+        author=document.text("author"),
+        category=Category(category),
+        base=document.text("base"),
+        solution=document.text("solution", default=""),
+        prompt=prompt,
+        grading=grading,
+        forbidden=_prefixes(document, "forbidden"),
+        allowed=_prefixes(document, "allowed"),
+        slices=document.texts("slices"),
+        tags=document.texts("tags"),
+        notes=document.text("notes", default=""),
+    )
+
+
+def _prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
+    path = workspace.prompt(task)
+    try:
+        text = read_bytes(path).decode()
+    except InputError:
+        document.problem("id", f"no prompt: {path.relative_to(workspace.project)} is missing")
+        return ""
+    except UnicodeDecodeError:
+        document.problem("id", f"{path.relative_to(workspace.project)} is not UTF-8")
+        return ""
+    if not text.strip():
+        document.problem("id", f"{path.relative_to(workspace.project)} is empty")
+    return text.replace("\r\n", "\n")
+
+
+def _prefixes(document: Document, name: str) -> tuple[str, ...]:
+    prefixes = document.texts(name)
+    for prefix in prefixes:
+        clean = posixpath.normpath(prefix)
+        if not prefix or prefix.startswith("/") or clean in (".", "..") or clean[:3] == "../":
+            document.problem(name, f"{prefix!r} is not a path inside the project")
+    return prefixes
+
+
+def _check_commits(document: Document, task: Task, repository: Repository) -> None:
+    for name, value in (("base", task.base), ("solution", task.solution)):
+        if not value:
+            continue
+        try:
+            full = repository.commit(value).oid
+        except InputError as error:
+            document.problem(name, str(error))
+            continue
+        if full != value:
+            document.problem(name, f"write the commit's whole id: {full}")
+    if task.base and task.base == task.solution:
+        document.problem("solution", "base and solution are the same commit")
+    if not task.solution and task.category is not Category.TRAP:
+        document.problem("category", f'a {task.category} task needs "solution:"')
+
+
+def read_tasks(workspace: Workspace, repository: Repository) -> tuple[Task, ...]:
+    """Read every task, sorted by id; raises one InputError with the problems of all files."""
+    tasks: list[Task] = []
+    problems: list[str] = []
+    for task in workspace.task_ids():
+        try:
+            tasks.append(read_task(workspace, task, repository))
+        except LabkitError as error:
+            problems.extend(error.problems)
+    refuse(problems)
+    return tuple(tasks)
+
+
+def task_text(task: Task) -> str:
+    """Return the task file's content."""
+    facts = {name: value for name, value in task.facts().items() if value != ""}
+    return dump_yaml(facts)
+
+
+def write_table(workspace: Workspace, tasks: tuple[Task, ...]) -> Path:
+    """Write tasks.tsv: id, base and grading command of every task, for scripts."""
+    lines = [f"{task.id}\t{task.base}\t{task.grading}\n" for task in tasks]
+    replace(workspace.tasks_table, "".join(lines))
+    return workspace.tasks_table

@@ -1,0 +1,154 @@
+"""What an agent changed: the returned tree against the base tree, without a work tree on the host.
+
+Each returned file is hashed and compared with the base; what differs goes through
+`git fast-import` into a repository of our own, and two trees are compared. Nothing that the agent
+wrote is opened by name here, so no hook, filter, link or setting of its making can act.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labkit.archive import Entry, Kind
+from labkit.export import Base, object_id
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
+
+_NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
+_MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
+_REF = "refs/labkit/result"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeDiff:
+    """The difference between a base and what came back."""
+
+    patch: bytes
+    result_tree: str
+    changed: tuple[bytes, ...]
+    stat: bytes
+    """`git diff --stat` of the paths below the test folders, for people."""
+    left_out: tuple[str, ...]
+    """What a diff cannot hold or must not hold, one sentence each."""
+
+
+@dataclass(slots=True)
+class _Returned:
+    """The returned tree as far as it was read: file states, and what was left out."""
+
+    digest: str
+    base: dict[bytes, tuple[str, str]]
+    seen: set[bytes] = field(default_factory=set)
+    changed: dict[bytes, tuple[str, bytes]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def take(self, entry: Entry) -> None:
+        """Note one returned member."""
+        parts = entry.path.split(b"/")
+        if any(part.lower() == b".git" for part in parts):
+            nested = entry.kind is Kind.FOLDER and parts[-1].lower() == b".git" and len(parts) > 1
+            if nested:
+                self.left_out.append(f"the repository nested in {_shown(entry.path[:-5])}")
+            return
+        if entry.kind is Kind.FOLDER:
+            return
+        if entry.path not in self.base and _NEVER_KEPT.intersection(parts):
+            return
+        if entry.kind is Kind.SPECIAL:
+            self.seen.add(entry.path)
+            self.left_out.append(f"{_shown(entry.path)}: {entry.note}")
+            return
+        self.seen.add(entry.path)
+        mode = _MODES[entry.kind]
+        if self.base.get(entry.path) != (mode, object_id("blob", entry.data, self.digest)):
+            self.changed[entry.path] = (mode, entry.data)
+
+
+def diff_returned(
+    repository: Repository,
+    base: Base,
+    returned: Iterable[Entry],
+    *,
+    test_folders: tuple[str, ...] = ("tests", "test"),
+) -> TreeDiff:
+    """Return the true difference between `base` and the returned tree.
+
+    Files that the base's own ignore rules cover are left out and named; what the agent wrote into
+    ignore rules has no effect. Submodules are kept as they were.
+    """
+    state = _Returned(
+        digest=repository.object_format(),
+        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
+    )
+    for entry in returned:
+        state.take(entry)
+    with tempfile.TemporaryDirectory(prefix="labkit-diff-") as folder:
+        scratch = Repository.create_bare(Path(folder) / "git", like=repository)
+        for path in _ignored(scratch, base, state, Path(folder)):
+            del state.changed[path]
+            state.left_out.append(f"{_shown(path)}: ignored by the project's own rules")
+        scratch.git("fast-import", "--quiet", "--force", "--done", stdin=_stream(base, state))
+        tree = scratch.git("rev-parse", f"{_REF}^{{tree}}").stdout.decode().strip()
+        return TreeDiff(
+            patch=scratch.diff(base.tree, tree),
+            result_tree=tree,
+            changed=scratch.changed_paths(base.tree, tree),
+            stat=scratch.git(
+                "diff", "--stat=120", "--no-renames", base.tree, tree, "--", *test_folders
+            ).stdout,
+            left_out=tuple(state.left_out),
+        )
+
+
+def _ignored(scratch: Repository, base: Base, state: _Returned, folder: Path) -> tuple[bytes, ...]:
+    """Return the new files that the base commit's ignore rules cover."""
+    rules = [entry for entry in base.files() if entry.path.split(b"/")[-1] == b".gitignore"]
+    new = sorted(path for path in state.changed if path not in state.base)
+    if not rules or not new:
+        return ()
+    clean = folder / "rules"
+    for rule in rules:
+        if rule.kind is Kind.FILE:
+            target = clean / Path(rule.path.decode(errors="surrogateescape"))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(rule.data)
+    clean.mkdir(exist_ok=True)
+    answer = scratch.git(
+        f"--work-tree={clean}", "check-ignore", "--no-index", "--stdin", "-z",
+        stdin=b"\0".join(new) + b"\0", check=False,
+    )  # fmt: skip
+    return tuple(path for path in answer.stdout.split(b"\0") if path)
+
+
+def _stream(base: Base, state: _Returned) -> bytes:
+    """Return the fast-import stream that makes the result tree out of the base tree."""
+    parts = [b"commit %s\ncommitter labkit <labkit@localhost> 0 +0000\ndata 0\n" % _REF.encode()]
+    parts.append(b"M 040000 %s \n" % base.tree.encode())
+    gone = [
+        entry.path
+        for entry in base.entries
+        if entry.path not in state.seen and entry.mode != GITLINK
+    ]
+    parts.extend(b"D %s\n" % _quoted(path) for path in gone)
+    for path, (mode, data) in sorted(state.changed.items()):
+        header = b"M %s inline %s\ndata %d\n" % (mode.encode(), _quoted(path), len(data))
+        parts.append(header + data + b"\n")
+    parts.append(b"\ndone\n")
+    return b"".join(parts)
+
+
+def _quoted(path: bytes) -> bytes:
+    """Return a path as fast-import reads it: quoted like a C string."""
+    out = bytearray(b'"')
+    for byte in path:
+        if byte in b'"\\':
+            out += b"\\" + bytes([byte])
+        elif 32 <= byte < 127:  # noqa: PLR2004 - printable ASCII
+            out.append(byte)
+        else:
+            out += b"\\%03o" % byte
+    return bytes(out + b'"')
+
+
+def _shown(path: bytes) -> str:
+    return path.decode(errors="backslashreplace")
