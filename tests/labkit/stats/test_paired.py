@@ -1,0 +1,140 @@
+"""The paired interval and the sign-flip test, against published values and by enumeration."""
+
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.stats import paired_interval, sign_flip_test
+
+HALVES = [Fraction(step, 2) for step in range(-2, 3)]
+SIXTHS = [Fraction(step, 6) for step in range(-6, 7)]
+DIFFERENCES = st.lists(st.sampled_from(HALVES), min_size=1, max_size=12)
+
+MATCHED = [
+    pytest.param(
+        [1, 0.5, 0, 0, -0.5, 1, 1, 0.5, 0], -0.0387358, 0.6880359, 0.125, 0.078125, id="mixed"
+    ),
+    pytest.param([0.5] + [0] * 8, -0.1300947, 0.257573, 1.0, 0.5, id="half-a-task"),
+    pytest.param([0] * 9, -0.299145, 0.299145, 1.0, 0.5, id="all-tied"),
+    pytest.param([1] * 4 + [0] * 5, 0.012346, 0.7333487, 0.125, 0.0625, id="four-of-nine"),
+    pytest.param([1] * 5 + [0] * 4, 0.0902188, 0.8112215, 0.0625, 0.03125, id="five-of-nine"),
+    pytest.param([1] * 9, 0.4017099, 1.0, 0.00390625, 0.001953125, id="nine-of-nine"),
+]
+
+
+@pytest.mark.parametrize(("differences", "low", "high", "exact", "mid"), MATCHED)
+def test_task_mean_differences(
+    differences: list[float], low: float, high: float, exact: float, mid: float
+) -> None:
+    interval, test = paired_interval(differences), sign_flip_test(differences)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
+    assert (test.p_exact, test.p_mid) == pytest.approx((exact, mid), abs=1e-12)
+
+
+TANGO = [
+    pytest.param(6, 16, 161, -0.124, -0.0054, 5e-5, id="cavo-2012"),
+    pytest.param(3, 0, 3, -0.123, 1.0, 5e-5, id="all-gains"),
+    pytest.param(0, 3, 3, -1.0, 0.123, 5e-5, id="all-losses"),
+    pytest.param(1, 7, 21, -0.517232, -0.026003, 1e-5, id="bentur-2009"),
+    pytest.param(40, 20, 160, 0.030865, 0.218064, 1e-5, id="propcis"),
+]
+
+
+@pytest.mark.parametrize(("gains", "losses", "n", "low", "high", "slack"), TANGO)
+def test_one_attempt_is_the_interval_of_tango(
+    gains: int, losses: int, n: int, low: float, high: float, slack: float
+) -> None:
+    interval = paired_interval([1] * gains + [-1] * losses + [0] * (n - gains - losses))
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=slack)
+
+
+@pytest.mark.parametrize(
+    ("losses", "gains", "exact", "mid"),
+    [
+        pytest.param(1, 7, 0.0703125, 0.0390625, id="bentur-2009"),
+        pytest.param(6, 16, 0.052479, 0.034690, id="cavo-2012"),
+        pytest.param(0, 6, 0.03125, 0.015625, id="six-one-way"),
+        pytest.param(0, 0, 1.0, 0.5, id="nothing-moved"),
+    ],
+)
+def test_one_attempt_is_the_test_of_mcnemar(
+    losses: int, gains: int, exact: float, mid: float
+) -> None:
+    found = sign_flip_test([1] * gains + [-1] * losses)
+    assert (found.p_exact, found.p_mid) == pytest.approx((exact, mid), abs=1e-6)
+    assert found.moved == gains + losses
+
+
+def test_darwins_maize() -> None:
+    inches = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+    found = sign_flip_test(inches)
+    assert found.p_exact == 1726 / 32768
+    assert found.p_mid == pytest.approx(0.05181884765625, abs=1e-12)
+
+
+@given(st.lists(st.sampled_from(SIXTHS), max_size=9))
+def test_the_sign_flip_test_equals_flipping_every_sign(differences: list[Fraction]) -> None:
+    observed = abs(sum(differences, Fraction()))
+    sums = [
+        abs(sum((sign * d for sign, d in zip(signs, differences, strict=True)), Fraction()))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+    beyond = sum(total > observed for total in sums)
+    equal = sum(total == observed for total in sums)
+    for given_as in (differences, [float(d) for d in differences]):
+        found = sign_flip_test(given_as)
+        assert found.p_exact == pytest.approx((beyond + equal) / len(sums), abs=1e-12)
+        assert found.p_mid == pytest.approx((beyond + equal / 2) / len(sums), abs=1e-12)
+
+
+@given(DIFFERENCES)
+def test_the_interval_holds_the_mean_and_is_never_a_point(differences: list[Fraction]) -> None:
+    interval = paired_interval(differences)
+    mean = float(sum(differences) / len(differences))
+    assert -1 <= interval.low <= mean <= interval.high <= 1
+    assert interval.low < interval.high
+
+
+@given(DIFFERENCES)
+def test_swapping_the_configurations_negates_and_order_is_nothing(
+    differences: list[Fraction],
+) -> None:
+    interval = paired_interval(differences)
+    swapped = paired_interval([-d for d in reversed(differences)])
+    assert (swapped.low, swapped.high) == pytest.approx((-interval.high, -interval.low), abs=1e-12)
+    assert sign_flip_test([-d for d in reversed(differences)]) == sign_flip_test(differences)
+
+
+@given(DIFFERENCES)
+def test_a_tied_task_leaves_the_test_as_it_is(differences: list[Fraction]) -> None:
+    assert sign_flip_test([*differences, Fraction(0)]) == sign_flip_test(differences)
+
+
+@pytest.mark.parametrize("n", [5, 6, 7, 8, 9])
+def test_every_detectable_outcome_has_an_interval_without_zero(n: int) -> None:
+    for differences in combinations_with_replacement(HALVES, n):
+        if sign_flip_test(differences).p_mid <= 0.05:
+            assert 0 not in paired_interval(differences), differences
+
+
+@pytest.mark.parametrize("moved", [0, 1, 2, 3, 4])
+def test_fewer_than_five_moved_tasks_are_never_detectable(moved: int) -> None:
+    assert sign_flip_test([Fraction(1)] * moved + [Fraction(0)] * 20).p_mid > 0.05
+
+
+def test_two_hundred_tasks_stay_exact() -> None:
+    found = sign_flip_test([Fraction(1, 3)] * 60 + [Fraction(-1, 2)] * 20 + [Fraction(0)] * 120)
+    assert 0 < found.p_mid < found.p_exact < 0.05
+    assert math.isfinite(found.p_mid)
+
+
+@pytest.mark.parametrize(
+    "differences", [pytest.param([], id="none"), pytest.param([0.5, 1.5], id="above-one")]
+)
+def test_what_are_no_differences_is_refused(differences: list[float]) -> None:
+    with pytest.raises(ValueError, match="between -1 and 1"):
+        paired_interval(differences)

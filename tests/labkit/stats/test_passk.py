@@ -1,0 +1,76 @@
+"""pass^k and pass@k against published values and against counting by hand."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.stats import pass_at_k, pass_hat_k
+
+COUNTS = st.integers(1, 8).flatmap(
+    lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))
+)
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k", "expected"),
+    [
+        pytest.param(5, 2, 2, 0.7, id="seed"),
+        pytest.param(5, 4, 2, 1.0, id="too-few-failures-to-fail-twice"),
+        pytest.param(6, 3, 3, 0.95, id="inspect-reducers"),
+        pytest.param(200, 10, 10, 0.40854786608141713, id="humaneval-scale"),
+    ],
+)
+def test_pass_at_k_matches_published_values(n: int, c: int, k: int, expected: float) -> None:
+    assert pass_at_k(n, c, k) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k", "expected"),
+    [
+        pytest.param(2, 2, 2, 1.0, id="both"),
+        pytest.param(2, 1, 2, 0.0, id="one-of-two"),
+        pytest.param(3, 2, 2, 1 / 3, id="two-of-three"),
+        pytest.param(6, 3, 2, 0.2, id="three-of-six"),
+        pytest.param(4, 3, 3, 0.25, id="three-of-four"),
+    ],
+)
+def test_pass_hat_k_matches_published_values(n: int, c: int, k: int, expected: float) -> None:
+    assert pass_hat_k(n, c, k) == pytest.approx(expected, abs=1e-12)
+
+
+@given(COUNTS)
+def test_both_equal_counting_every_choice_of_attempts(counts: tuple[int, int, int]) -> None:
+    n, c, k = counts
+    draws = list(combinations([True] * c + [False] * (n - c), k))
+    assert pass_hat_k(n, c, k) == pytest.approx(sum(map(all, draws)) / len(draws))
+    assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+@given(COUNTS)
+def test_pass_hat_k_is_at_most_the_rate_and_pass_at_k_at_least(
+    counts: tuple[int, int, int],
+) -> None:
+    n, c, k = counts
+    slack = 1e-12
+    assert pass_hat_k(n, c, k) <= c / n + slack
+    assert pass_at_k(n, c, k) >= c / n - slack
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k"),
+    [
+        pytest.param(1, 1, 2, id="one-attempt-has-no-pass-hat-2"),
+        pytest.param(2, 0, 5, id="k-above-n"),
+        pytest.param(2, 1, 0, id="k-zero"),
+        pytest.param(2, 3, 1, id="more-passes-than-attempts"),
+        pytest.param(2, -1, 1, id="negative-passes"),
+        pytest.param(0, 0, 1, id="no-attempts"),
+    ],
+)
+def test_undefined_is_refused_and_never_zero_or_one(n: int, c: int, k: int) -> None:
+    with pytest.raises(ValueError, match=r"undefined|impossible"):
+        pass_hat_k(n, c, k)
+    with pytest.raises(ValueError, match=r"undefined|impossible"):
+        pass_at_k(n, c, k)
