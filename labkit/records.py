@@ -34,7 +34,7 @@ class RunRecord:
     image_digest: str
     agent: str
     agent_version: str
-    agent_version_after: str
+    """The tool's version; it lies in the read-only image, so the digest above pins it too."""
     model: str
     turns: int | None
     """As the transcript says; None when it could not be read to its end."""

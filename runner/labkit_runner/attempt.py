@@ -1,0 +1,172 @@
+"""One run from end to end: base in, agent started, difference and evidence out.
+
+The order matters. The work folder is read back only after every process of the run is gone, so no
+process of the agent is alive to forge it, and nothing in it is opened by name on this machine.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from labkit.archive import read_tar, write_tar
+from labkit.configurations import Configuration
+from labkit.errors import ToolError
+from labkit.export import Base
+from labkit.git import Repository
+from labkit.plan import PlannedRun
+from labkit.records import RunRecord, record_text
+from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
+from labkit.tasks import Task
+from labkit.transcripts.detect import read_transcript
+from labkit.treediff import TreeDiff, diff_returned
+from labkit_runner.agents.interface import INPUTS, WORKSPACE, Agent, Launch, Request
+
+_MOST_FILE_BYTES = 50_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What all runs of a session share: where they run, and what the suite is."""
+
+    sandbox: Sandbox
+    image: str
+    limits: Limits
+    repository: Repository
+    suite_version: str
+    workspace_id: str
+    """Written on every container, so that `labkit clean` finds this lab's own."""
+    now: Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run, with everything it needs."""
+
+    planned: PlannedRun
+    task: Task
+    configuration: Configuration
+    agent: Agent
+    base: Base
+    base_tar: bytes
+    earlier_failures: tuple[str, ...] = ()
+
+
+def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
+    """Perform a run and keep its evidence as the new folder `target`, whole or not at all.
+
+    Raises InfrastructureError when the sandbox failed: then there is no result and no folder.
+    """
+    request = Request(
+        run=job.planned.run,
+        configuration=job.configuration,
+        prompt=job.task.prompt,
+        seed=job.planned.seed,
+    )
+    launch = job.agent.launch(request)
+    with _new_folder(target) as folder:
+        started = bench.now().isoformat(timespec="seconds")
+        with (
+            (folder / launch.transcript).open("wb") as out,
+            (folder / "stderr.txt").open("wb") as err,
+        ):
+            outcome, difference = bench.sandbox.run(
+                _spec(bench, job, launch),
+                Streams(stdout=out, stderr=err),
+                lambda stream: _collect(stream, bench, job),
+            )
+        _write_evidence(folder, outcome, difference)
+        done = _Done(launch=launch, started=started, outcome=outcome, difference=difference)
+        record = _record(bench, job, done, folder)
+        (folder / "run.json").write_text(record_text(record), encoding="utf-8")
+    return record
+
+
+def _spec(bench: Bench, job: Job, launch: Launch) -> Spec:
+    return Spec(
+        argv=launch.argv,
+        image=bench.image,
+        returned=WORKSPACE,
+        returned_tar=job.base_tar,
+        memory_folders=(INPUTS,),
+        streamed_tar=write_tar(launch.inputs, prefix=INPUTS.encode()[1:] + b"/"),
+        workdir=WORKSPACE,
+        environment=launch.environment,
+        limits=bench.limits,
+        labels={"labkit.lab": bench.workspace_id, "labkit.run": str(job.planned.run)},
+    )
+
+
+def _collect(stream: IO[bytes], bench: Bench, job: Job) -> TreeDiff:
+    entries = read_tar(
+        stream, most_bytes=bench.limits.returned_bytes, most_file_bytes=_MOST_FILE_BYTES
+    )
+    return diff_returned(bench.repository, job.base, entries)
+
+
+def _write_evidence(folder: Path, outcome: Outcome, difference: TreeDiff) -> None:
+    (folder / "diff.patch").write_bytes(difference.patch)
+    (folder / "test-diff-stat.txt").write_bytes(difference.stat)
+    (folder / "minutes.txt").write_text(f"{outcome.seconds / 60:.2f}\n", encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    launch: Launch
+    started: str
+    outcome: Outcome
+    difference: TreeDiff
+
+
+def _record(bench: Bench, job: Job, done: _Done, folder: Path) -> RunRecord:
+    transcript = read_transcript((folder / done.launch.transcript).read_bytes())
+    return RunRecord(
+        run=job.planned.run,
+        runner=str(job.planned.runner),
+        suite_version=bench.suite_version,
+        seed=job.planned.seed,
+        ended=done.outcome.ended,
+        exit_code=done.outcome.exit_code,
+        started=done.started,
+        seconds=round(done.outcome.seconds, 3),
+        sandbox=bench.sandbox.name,
+        image_digest=done.outcome.image_digest,
+        agent=job.configuration.agent,
+        agent_version=done.launch.version,
+        model=job.configuration.model,
+        turns=transcript.turns if transcript.ended else None,
+        base_tree=job.base.tree,
+        result_tree=done.difference.result_tree,
+        digests={path.name: _file_digest(path) for path in sorted(folder.iterdir())},
+        left_out=done.difference.left_out,
+        cut_bytes=done.outcome.cut_bytes,
+        earlier_failures=job.earlier_failures,
+    )
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _new_folder(target: Path) -> Iterator[Path]:
+    """Give a scratch folder that becomes `target` at the end, and vanishes on any failure."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        yield scratch
+        scratch.chmod(0o755)
+        scratch.rename(target)
+    except OSError as error:
+        raise ToolError(
+            f"the evidence of {target.name} could not be kept: {error.strerror}",
+            hint="is the disk full?",
+        ) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,62 @@
+"""What must hold before the first run: the frozen suite unchanged, no hidden test readable here."""
+
+from labkit.configurations import Configuration
+from labkit.errors import IntegrityError, PhaseError
+from labkit.fields import canonical_json, first_words, read_bytes
+from labkit.model import TaskId
+from labkit.readable import still_readable
+from labkit.suite import Suite, content_digest, digest
+from labkit.tasks import Task
+from labkit.workspace import Workspace
+
+
+def require_unchanged(
+    workspace: Workspace,
+    suite: Suite,
+    tasks: dict[TaskId, Task],
+    configurations: tuple[Configuration, ...],
+) -> None:
+    """Refuse to go on when anything that the suite pins is not what was frozen."""
+    changed = [
+        f"task {task}"
+        for task, frozen in suite.tasks.items()
+        if task not in tasks
+        or content_digest(tasks[task].facts(), tasks[task].prompt) != frozen.content
+    ]
+    changed += [f"task {task} (new)" for task in tasks if task not in suite.tasks]
+    changed += [
+        f"configuration {found.id}"
+        for found in configurations
+        if suite.configurations.get(str(found.id)) != configuration_digest(workspace, found)
+    ]
+    if digest(read_bytes(workspace.plan)) != suite.plan:
+        changed.append("plan.csv")
+    if changed:
+        raise IntegrityError(
+            f"changed since the suite was frozen: {first_words(changed)}",
+            hint="undo the change; before the first run you can also freeze again: "
+            "labkit task freeze --again",
+        )
+
+
+def configuration_digest(workspace: Workspace, configuration: Configuration) -> str:
+    """Return the digest of everything that shapes a configuration's runs, step files included."""
+    steps: dict[str, str] = {}
+    if configuration.steps:
+        folder = workspace.evals / "configs" / configuration.steps
+        steps = {path.name: digest(path.read_bytes()) for path in sorted(folder.glob("*.yaml"))}
+    return digest(canonical_json({"facts": configuration.facts(), "steps": steps}))
+
+
+def require_nothing_readable(workspace: Workspace, suite: Suite) -> None:
+    """Refuse to start agents while a hidden test can be read on this machine."""
+    found = still_readable(
+        suite.canaries,
+        (workspace.project, workspace.handover),
+        drafts=workspace.handover / "drafts",
+    )
+    if found:
+        raise PhaseError(
+            f"hidden tests can be read on this machine: {first_words(found, 4)}",
+            hint="delete them; sealed bundles (.age) may stay",
+        )

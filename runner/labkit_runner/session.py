@@ -1,0 +1,139 @@
+"""A member's runs in their planned order: retried, resumed, never redone and never lost."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from labkit.configurations import Configuration
+from labkit.errors import InfrastructureError, ToolError
+from labkit.export import Base, read_base, workspace_tar
+from labkit.git import Repository
+from labkit.model import ConfigurationId, RunId, TaskId
+from labkit.plan import PlannedRun
+from labkit.records import MissingRecord, RunRecord, load_missing, record_text
+from labkit.tasks import Task
+from labkit.workspace import Workspace
+from labkit.workspace import replace as write_file
+from labkit_runner.agents.registry import agent_named
+from labkit_runner.attempt import Bench, Job, perform
+
+TRIES = 3
+"""How often a run that the infrastructure broke is tried in one session."""
+_BROKEN_IN_A_ROW = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What a session tells its caller after each try of a run."""
+
+    place: int
+    of: int
+    run: RunId
+    record: RunRecord | None
+    """The finished run; None when this try was broken by the infrastructure."""
+    failure: str = ""
+    tries_left: int = 0
+
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Everything that a series of runs needs."""
+
+    workspace: Workspace
+    bench: Bench
+    tasks: dict[TaskId, Task]
+    configurations: dict[ConfigurationId, Configuration]
+    listener: Listener
+    bases: Callable[[str], tuple[Base, bytes]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Each base is read once per session: its runs are planned one after the other.
+        object.__setattr__(
+            self, "bases", lru_cache(maxsize=4)(lambda commit: _base(self.bench.repository, commit))
+        )
+
+    def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
+        """Perform the runs in order and return the finished ones.
+
+        A run that the infrastructure broke every time is recorded as missing and the session goes
+        on; after three missing runs in a row the sandbox itself must be broken: ToolError.
+        """
+        finished: list[RunRecord] = []
+        broken = 0
+        for place, item in enumerate(planned, 1):
+            record = self._run_one(item, place, len(planned))
+            if record is not None:
+                finished.append(record)
+                broken = 0
+                continue
+            broken += 1
+            if broken == _BROKEN_IN_A_ROW:
+                reason = load_missing(self.workspace.missing(item.run)).reasons[-1]
+                raise ToolError(
+                    f"{broken} runs in a row were broken by the sandbox: {reason}",
+                    hint="labkit doctor says what is wrong; the same command goes on from here",
+                )
+        return tuple(finished)
+
+    def _run_one(self, item: PlannedRun, place: int, total: int) -> RunRecord | None:
+        job = self._job(item)
+        missing = self.workspace.missing(item.run)
+        for left in reversed(range(TRIES)):
+            try:
+                record = perform(self.bench, job, self.workspace.run(item.run))
+            except InfrastructureError as error:
+                reason = f"{self.bench.now().isoformat(timespec='seconds')} {error}"
+                job = replace(job, earlier_failures=(*job.earlier_failures, reason))
+                self.listener(
+                    Progress(
+                        place=place, of=total, run=item.run, record=None,
+                        failure=str(error), tries_left=left,
+                    )
+                )  # fmt: skip
+                continue
+            with suppress(FileNotFoundError):
+                missing.unlink()
+            self.listener(Progress(place=place, of=total, run=item.run, record=record))
+            return record
+        lost = MissingRecord(run=item.run, runner=str(item.runner), reasons=job.earlier_failures)
+        write_file(missing, record_text(lost))
+        return None
+
+    def _job(self, item: PlannedRun) -> Job:
+        task = self.tasks[item.run.task]
+        configuration = self.configurations[item.run.configuration]
+        base, tar = self.bases(task.base)
+        missing = self.workspace.missing(item.run)
+        return Job(
+            planned=item,
+            task=task,
+            configuration=configuration,
+            agent=agent_named(configuration.agent, self.workspace),
+            base=base,
+            base_tar=tar,
+            earlier_failures=load_missing(missing).reasons if missing.is_file() else (),
+        )
+
+
+def _base(repository: Repository, commit: str) -> tuple[Base, bytes]:
+    base = read_base(repository, commit)
+    return base, workspace_tar(repository, base)
+
+
+def remove_partial(raw: Path) -> tuple[str, ...]:
+    """Remove what a killed session left half-written below raw/; return the runs' names."""
+    partial = sorted(path for path in raw.glob(".*__*__*.*") if path.is_dir())
+    for path in partial:
+        _remove_tree(path)
+    return tuple(path.name[1:].rsplit(".", 1)[0] for path in partial)
+
+
+def _remove_tree(path: Path) -> None:
+    for child in path.iterdir():
+        child.unlink()
+    path.rmdir()
