@@ -4,7 +4,7 @@ from labkit.configurations import Configuration
 from labkit.errors import IntegrityError, PhaseError
 from labkit.fields import canonical_json, first_words, read_bytes
 from labkit.model import TaskId
-from labkit.readable import still_readable
+from labkit.readable import Known, still_readable
 from labkit.suite import Suite, content_digest, digest
 from labkit.tasks import Task
 from labkit.workspace import Workspace
@@ -50,13 +50,16 @@ def configuration_digest(workspace: Workspace, configuration: Configuration) -> 
 
 def require_nothing_readable(workspace: Workspace, suite: Suite) -> None:
     """Refuse to start agents while a hidden test can be read on this machine."""
-    found = still_readable(
-        suite.canaries,
+    search = still_readable(
         (workspace.project, workspace.handover),
-        drafts=workspace.handover / "drafts",
+        Known(canaries=frozenset(suite.canaries)),
+        drafts=[workspace.draft(task) for task in suite.tasks],
     )
+    found = [f"{item.path} {item.why}" for item in search.remnants]
+    found += [f"{path} cannot be searched" for path in search.unread]
     if found:
         raise PhaseError(
-            f"hidden tests can be read on this machine: {first_words(found, 4)}",
+            f"hidden tests may be readable on this machine: {found[0]}",
+            more=found[1:],
             hint="delete them; sealed bundles (.age) may stay",
         )

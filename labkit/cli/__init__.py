@@ -1,0 +1,49 @@
+"""The `labkit` command: one module per noun, and the one place that turns errors into exit codes.
+
+Commands import their phase when they run, so that `labkit --help` costs next to nothing.
+"""
+
+import os
+import sys
+import tempfile
+import traceback
+
+from labkit.cli.console import complain, say
+from labkit.errors import LabkitError
+
+BUG = 70
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run labkit and leave with its exit code."""
+    from labkit.cli.app import app
+
+    try:
+        app()
+    except LabkitError as error:
+        complain(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        say("labkit: interrupted; the same command goes on from here")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception:  # noqa: BLE001 - the one place that may: whatever gets here is labkit's bug
+        sys.exit(_bug())
+
+
+def _bug() -> int:
+    """Keep the traceback in a file, tell where it is, and return the exit code of a bug."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="labkit-bug-", suffix=".log", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(f"labkit {' '.join(sys.argv[1:])}\nPython {sys.version}\n\n")
+        traceback.print_exc(file=file)
+    if os.environ.get("LABKIT_DEBUG"):
+        traceback.print_exc()
+    error = sys.exc_info()[1]
+    say(f"labkit: bug: {type(error).__name__}: {error}")
+    say(f"labkit: hint: please report it with {file.name}")
+    return BUG

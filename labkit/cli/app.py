@@ -1,0 +1,29 @@
+"""The table of commands, in the order in which a lab uses them."""
+
+import typer
+
+from labkit.cli import blind, grade, holder, leaks, start, summary, task
+
+app = typer.Typer(
+    name="labkit",
+    help="Find out honestly which coding-agent configuration works on your own code.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+app.command()(start.init)
+app.command()(start.status)
+app.add_typer(task.app, name="task")
+app.command()(leaks.leaks)
+app.command()(grade.handin)
+app.add_typer(holder.app, name="holder")
+app.command()(grade.grade)
+app.command()(blind.blind)
+app.command()(blind.score)
+app.command()(blind.unblind)
+app.command()(summary.summary)
+app.command()(start.doctor)
+app.command()(start.clean)
+app.command()(start.demo)

@@ -1,0 +1,103 @@
+"""What most commands start from: the workspace, its settings, the project, and who is asking."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from labkit.errors import InputError, PhaseError
+from labkit.git import Repository
+from labkit.journal import Event, append
+from labkit.model import Member, TaskId
+from labkit.settings import Person, Role, Settings, read_person, read_settings
+from labkit.signing import SigningKey
+from labkit.tasks import Task, read_tasks
+from labkit.workspace import Workspace, user_folder
+
+
+def now() -> datetime:
+    """Return the current time with the machine's own zone."""
+    return datetime.now(UTC).astimezone()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """An open workspace."""
+
+    workspace: Workspace
+    settings: Settings
+    repository: Repository
+
+    @classmethod
+    def open(cls) -> Self:
+        """Open the workspace that the current folder lies in."""
+        workspace = Workspace.find(Path.cwd())
+        return cls(
+            workspace=workspace,
+            settings=read_settings(workspace),
+            repository=Repository.discover(workspace.project),
+        )
+
+    def tasks(self) -> dict[TaskId, Task]:
+        """Read every task, by id."""
+        return {task.id: task for task in read_tasks(self.workspace, self.repository)}
+
+    def person(self, me: str, *, role: Role | None = None) -> Person:
+        """Return who is asking, with the role that the step needs."""
+        name = Member(me) if me else self._me()
+        person = read_person(self.workspace, name)
+        if role is not None and person.role is not role:
+            raise PhaseError(
+                f"{name} is a {person.role}: this step is the {role}'s",
+                hint="choose another member with --me",
+            )
+        return person
+
+    def _me(self) -> Member:
+        kept = Repository(self.workspace.evals / ".git").git(
+            "config", "--local", "labkit.me", check=False
+        )
+        if kept.code != 0:
+            raise InputError(
+                "labkit does not know who you are", hint="join once: labkit init --me NAME"
+            )
+        return Member(kept.stdout.decode().strip())
+
+    def key(self, person: Person) -> SigningKey:
+        """Return a person's private signing key; raises InputError when it is another's."""
+        key = SigningKey.load(key_path(self.settings.team, person.name))
+        if key.public != person.signing_key:
+            raise InputError(
+                f"the signing key on this machine is not the one in members/{person.name}.yaml",
+                hint="use the machine that you joined from, or copy its key file",
+            )
+        return key
+
+    def log(
+        self,
+        person: Person,
+        action: str,
+        *,
+        subject: str = "",
+        digests: Mapping[str, str] | None = None,
+    ) -> None:
+        """Record in the person's signed log that they did something."""
+        event = Event(action=action, subject=subject, digests=digests or {})
+        append(
+            self.workspace.log(person.name),
+            event,
+            member=person.name,
+            key=self.key(person),
+            now=now(),
+        )
+
+
+def key_path(team: str, name: Member) -> Path:
+    """Return where a member's private signing key lies."""
+    return user_folder() / "keys" / f"{team}-{name}.pem"
+
+
+def holder_key_path(chosen: str) -> Path:
+    """Return where the holder's private age key lies."""
+    return Path(chosen) if chosen else user_folder() / "holder.agekey"

@@ -1,0 +1,139 @@
+"""Making a workspace and a task's first files out of the templates that ship with labkit."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+
+from labkit.errors import InputError
+from labkit.git import Repository
+from labkit.model import Category, TaskId
+from labkit.process import plain_environment, run
+from labkit.workspace import Workspace, replace, write_new
+
+_SUFFIX = ".tmpl"
+_TEST_FOLDERS = frozenset({b"test", b"tests", b"testing"})
+
+
+def template(*names: str) -> Traversable:
+    """Return a template file or folder."""
+    return files("labkit_templates").joinpath(*names)
+
+
+def copy_out(source: Traversable, target: Path) -> tuple[Path, ...]:
+    """Copy a template folder; `x.py.tmpl` becomes `x.py` and `dot_x` becomes `.x`."""
+    written: list[Path] = []
+    for name, file in _walk(source):
+        parts = [part.replace("dot_", ".", 1) if part.startswith("dot_") else part for part in name]
+        path = target.joinpath(*parts)
+        if path.name.endswith(_SUFFIX):
+            path = path.with_name(path.name.removesuffix(_SUFFIX))
+        write_new(path, file.read_bytes())
+        written.append(path)
+    return tuple(written)
+
+
+def _walk(
+    folder: Traversable, above: tuple[str, ...] = ()
+) -> Iterator[tuple[list[str], Traversable]]:
+    for child in sorted(folder.iterdir(), key=lambda item: item.name):
+        if child.name in ("__pycache__", "__init__.py"):
+            continue
+        if child.is_dir():
+            yield from _walk(child, (*above, child.name))
+        else:
+            yield [*above, child.name], child
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamFacts:
+    """What `labkit init` is told of a team."""
+
+    team: str
+    holder: str = ""
+    backup: str = ""
+    solo: bool = False
+
+
+def make_workspace(project: Path, facts: TeamFacts) -> Workspace:
+    """Make `evals/` in a project's checkout, its own repository, unknown to the project's git.
+
+    Raises InputError when the project itself has files below `evals/`, or one is there already.
+    """
+    workspace = Workspace(project)
+    repository = Repository.discover(project)
+    if repository.git("ls-files", "-z", "--", "evals").stdout:
+        raise InputError(
+            "the project's own git has files below evals/",
+            hint="labkit keeps its workspace there: move the project's folder elsewhere first",
+        )
+    if workspace.evals.exists():
+        raise InputError(
+            f"{workspace.evals} is already there", hint="labkit status says what is in it"
+        )
+    with tempfile.TemporaryDirectory(prefix=".labkit-", dir=project) as folder:
+        made = Path(folder) / "evals"
+        copy_out(template("init"), made)
+        replace(made / "labkit.yaml", _settings_text(facts))
+        run(["git", "init", "-q", made], env=plain_environment())
+        made.rename(workspace.evals)
+    _exclude(repository)
+    workspace.handover.mkdir(exist_ok=True)
+    return workspace
+
+
+def _settings_text(facts: TeamFacts) -> str:
+    settings = Template(template("init", "labkit.yaml.tmpl").read_text(encoding="utf-8"))
+    return settings.substitute(
+        team=facts.team,
+        holder=facts.holder,
+        backup=facts.backup,
+        solo="true" if facts.solo else "false",
+    )
+
+
+def _exclude(repository: Repository) -> None:
+    """Keep `evals/` out of the project's own git without touching a tracked file."""
+    found = repository.git("rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+    path = Path(found.stdout.decode().rstrip("\n"))
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if "/evals/" not in lines:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([*lines, "/evals/"]) + "\n", encoding="utf-8")
+
+
+def is_test(path: bytes) -> bool:
+    """Return whether a path of a tree looks like a test: in a test folder, or named like one."""
+    *folders, name = path.split(b"/")
+    return (
+        bool(_TEST_FOLDERS.intersection(folders))
+        or name == b"conftest.py"
+        or (name.endswith(b".py") and (name.startswith(b"test_") or name.endswith(b"_test.py")))
+    )
+
+
+def make_draft(
+    workspace: Workspace, task: TaskId, category: Category, tests: dict[str, bytes]
+) -> tuple[Path, ...]:
+    """Make a task's draft folder: the commit's tests as hidden tests, the category's oracle."""
+    draft = workspace.draft(task)
+    if draft.exists():
+        raise InputError(f"{draft} is already there", hint="it holds an earlier draft of this task")
+    written = [draft / "hidden" / path for path in tests]
+    for path, data in zip(written, tests.values(), strict=True):
+        write_new(path, data)
+    oracle = template("task", f"oracle-{category}.yaml")
+    if oracle.is_file():
+        write_new(draft / "oracle.yaml", oracle.read_bytes())
+        written.append(draft / "oracle.yaml")
+    if category is Category.TRAP:
+        written.extend(copy_out(template("task", "examples"), draft / "examples"))
+    return tuple(written)
+
+
+def prompt_skeleton(category: Category) -> str:
+    """Return what a prompt of this category is started from."""
+    return template("task", f"prompt-{category}.txt").read_text(encoding="utf-8")
