@@ -41,11 +41,11 @@ class Spec:
     image: str
     """Docker: the image to run. Bubblewrap has no images and ignores it."""
     returned: str
-    """Absolute folder that is filled from `returned_tar` before the start and read back at the end."""
+    """Absolute folder, filled from `returned_tar` before the start and read back at the end."""
     returned_tar: bytes = b""
     """Tar whose names are relative to `returned`."""
     memory_folders: tuple[str, ...] = ()
-    """Absolute folders in memory, empty at the start, gone at the end, filled from `streamed_tar`."""
+    """Absolute folders in memory, gone at the end, filled from `streamed_tar` at the start."""
     streamed_tar: bytes = b""
     """Tar whose names are relative to `/` and lie below the memory folders."""
     workdir: str = "/"

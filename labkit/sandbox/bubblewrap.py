@@ -1,0 +1,133 @@
+"""Runs a spec under bubblewrap: new namespaces on this machine, nothing of it visible but `/usr`.
+
+There is no engine: the tree stands in a private scratch folder, which is read back by a second,
+empty sandbox once every process of the first is gone, so that nothing follows a link on the host.
+"""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from labkit import process
+from labkit.errors import InfrastructureError
+from labkit.model import Ended
+from labkit.sandbox.bootstrap import bootstrap
+from labkit.sandbox.environment import Environment
+from labkit.sandbox.interface import SANDBOX_UID, Collect, Outcome, Spec, Streams, T
+from labkit.sandbox.namespace import started
+from labkit.sandbox.owner import Owner
+from labkit.sandbox.streams import CHUNK, Output, read_whole
+from labkit.sandbox.view import command_view, limited, reader_view
+
+_PREFIX = "labkit-"
+_OWNER = "owner.json"
+
+
+class BubblewrapSandbox:
+    """Namespaces of this machine; safe to use from several threads at once."""
+
+    name = "bubblewrap"
+
+    def __init__(self, bwrap: Path, environment: Environment, scratch_root: Path) -> None:
+        self._bwrap = bwrap
+        self._environment = environment
+        self._scratch_root = scratch_root
+
+    def run(self, spec: Spec, streams: Streams, collect: Collect[T]) -> tuple[Outcome, T]:
+        """Run the command in fresh namespaces; see `Sandbox.run`."""
+        with self._scratch() as scratch:
+            tree = scratch / "tree"
+            tree.mkdir(mode=0o755)
+            outcome = self._execute(tree, spec, streams)
+            return outcome, self._read_back(tree, spec, collect)
+
+    def leftovers(self) -> tuple[str, ...]:
+        """Name the scratch folders whose labkit process is gone."""
+        return tuple(f"scratch folder {folder.name}" for folder in self._orphans())
+
+    def clean(self) -> tuple[str, ...]:
+        """Remove those scratch folders."""
+        orphans = self._orphans()
+        for folder in orphans:
+            _remove(folder)
+        return tuple(f"scratch folder {folder.name}" for folder in orphans)
+
+    @contextlib.contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        try:
+            self._scratch_root.mkdir(parents=True, exist_ok=True)
+            scratch = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._scratch_root))
+        except OSError as error:
+            raise InfrastructureError(
+                f"no scratch folder could be made: {error.strerror}",
+                hint="free some disk space, or name another folder for scratch",
+            ) from error
+        try:
+            (scratch / _OWNER).write_text(Owner.current().text(), encoding="utf-8")
+            yield scratch
+        finally:
+            _remove(scratch)
+
+    def _execute(self, tree: Path, spec: Spec, streams: Streams) -> Outcome:
+        sizes = (len(spec.returned_tar), len(spec.streamed_tar))
+        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
+        view = command_view(self._environment, spec, tree)
+        output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
+        begun = time.monotonic()
+        arguments = [*view, "--", *limited(spec.limits, command)]
+        with started(self._bwrap, arguments) as running:
+            with running.drained(output), running.deadline(spec.limits.seconds):
+                running.feed(spec.returned_tar, spec.streamed_tar)
+                code = running.wait()
+            seconds = time.monotonic() - begun
+        ended = _how_ended(code, expired=running.expired)
+        if ended is not Ended.KILLED:
+            output.check()
+        return Outcome(
+            ended=ended,
+            exit_code=code if ended is Ended.EXITED else None,
+            seconds=seconds,
+            cut_bytes=output.cut,
+            image_digest=self._environment.description,
+        )
+
+    def _read_back(self, tree: Path, spec: Spec, collect: Collect[T]) -> T:
+        place = PurePosixPath(spec.returned)
+        pack = ["tar", "--create", "--format=gnu", "--numeric-owner", "--sort=name"]
+        pack += [f"--owner={SANDBOX_UID}", f"--group={SANDBOX_UID}", "-C", str(place.parent)]
+        view = reader_view(tree, spec.returned)
+        with started(self._bwrap, [*view, "--", *pack, "--", place.name]) as running:
+            chunks = iter(partial(os.read, running.stdout, CHUNK), b"")
+            value = read_whole(chunks, spec.limits.returned_bytes, collect)
+            complaint = os.read(running.stderr, CHUNK).decode(errors="backslashreplace").strip()
+            if running.wait() != 0:
+                raise InfrastructureError(f"the returned folder could not be read: {complaint}")
+        return value
+
+    def _orphans(self) -> list[Path]:
+        orphans = []
+        for folder in sorted(self._scratch_root.glob(f"{_PREFIX}*")):
+            try:
+                owner = Owner.parse((folder / _OWNER).read_text(encoding="utf-8"))
+            except OSError:
+                continue
+            if owner is not None and owner.is_gone():
+                orphans.append(folder)
+        return orphans
+
+
+def _how_ended(code: int, *, expired: bool) -> Ended:
+    if expired:
+        return Ended.TIMEOUT
+    return Ended.KILLED if code < 0 else Ended.EXITED
+
+
+def _remove(scratch: Path) -> None:
+    """Remove a scratch folder, folders that the command locked included; nothing follows links."""
+    if process.run(["rm", "-rf", "--", scratch], check=False).code != 0:
+        process.run(["chmod", "-R", "u+rwX", "--", scratch], check=False)
+        process.run(["rm", "-rf", "--", scratch], check=False)

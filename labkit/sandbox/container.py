@@ -1,0 +1,84 @@
+"""What a container is made of: the engine settings that a spec turns into, all hardening on."""
+
+import io
+import tarfile
+from typing import Any
+
+import docker
+from docker.types import LogConfig, Ulimit
+
+from labkit.sandbox.bootstrap import bootstrap
+from labkit.sandbox.interface import SANDBOX_UID, Limits, Spec
+from labkit.sandbox.owner import Owner
+
+MIB = 1024 * 1024
+OPEN_FILES = 4096
+TEMPORARY = "/tmp"  # noqa: S108 - inside a sandbox, where it is private and empty
+
+
+def container_settings(client: docker.APIClient, spec: Spec, *, cpus: float) -> dict[str, Any]:
+    """Return the arguments of `create_container` for a spec; `cpus` is what the engine has."""
+    sizes = (len(spec.returned_tar), len(spec.streamed_tar))
+    command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
+    return {
+        "image": spec.image,
+        "entrypoint": command[:1],
+        "command": command[1:],
+        "user": f"{SANDBOX_UID}:{SANDBOX_UID}",
+        "working_dir": spec.workdir,
+        "environment": {"HOME": TEMPORARY, "LANG": "C.UTF-8", **spec.environment},
+        "labels": {**spec.labels, "labkit": "1", "labkit.owner": Owner.current().text()},
+        "volumes": [spec.returned],
+        "stdin_open": True,
+        "healthcheck": {"test": ["NONE"]},
+        "use_config_proxy": False,
+        "host_config": client.create_host_config(
+            network_mode="none",
+            read_only=True,
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            init=True,
+            log_config=LogConfig(type="none"),
+            tmpfs=_memory_folders(spec),
+            **_limits(spec.limits, cpus=cpus),
+        ),
+    }
+
+
+def owned_folder() -> bytes:
+    """Return a tar that gives the folder it is unpacked in to the sandbox's user.
+
+    The volume belongs to the superuser when the image has no such folder.
+    """
+    folder = tarfile.TarInfo("./")
+    folder.type = tarfile.DIRTYPE
+    folder.mode = 0o755
+    folder.uid = folder.gid = SANDBOX_UID
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        archive.addfile(folder)
+    return made.getvalue()
+
+
+def _memory_folders(spec: Spec) -> dict[str, str]:
+    # Without `exec` the scripts of a virtual environment cannot run; without uid and gid a folder
+    # that the image already has keeps its owner.
+    common = f"rw,exec,nosuid,nodev,size={spec.limits.scratch}m,uid={SANDBOX_UID},gid={SANDBOX_UID}"
+    folders = dict.fromkeys(spec.memory_folders, f"{common},mode=0755")
+    return folders | {TEMPORARY: f"{common},mode=1777"}
+
+
+def _limits(limits: Limits, *, cpus: float) -> dict[str, Any]:
+    memory = limits.memory * MIB
+    # A file larger than what is read back could not be returned anyway.
+    return {
+        "pids_limit": limits.processes,
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "nano_cpus": int(min(limits.cpus, cpus) * 1e9),
+        "ulimits": [
+            Ulimit(name="fsize", soft=limits.returned_bytes, hard=limits.returned_bytes),
+            Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
+            Ulimit(name="core", soft=0, hard=0),
+        ],
+    }

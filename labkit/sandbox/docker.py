@@ -1,0 +1,243 @@
+"""Runs a spec in a container of a Docker engine, or of anything that speaks its API.
+
+Files go in and out through the engine's API, never by a bind mount, and come back only after the
+container has stopped: no process of the command is alive then to forge them.
+"""
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Self
+
+import docker
+import requests
+from docker.errors import APIError, DockerException, NotFound
+
+from labkit.model import Ended
+from labkit.sandbox.container import container_settings, owned_folder
+from labkit.sandbox.engine import engine_errors
+from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
+from labkit.sandbox.owner import Owner
+from labkit.sandbox.streams import CHUNK, Output, read_whole
+
+_GRACE = 30
+"""Seconds after the deadline at which an engine that has not answered is given up."""
+_KILLED = 137
+_SIGNALLED = 128
+_POOL = 32
+
+
+class DockerSandbox:
+    """Containers of one engine; safe to use from several threads at once."""
+
+    name = "docker"
+
+    def __init__(self, client: docker.APIClient, *, cpus: float) -> None:
+        self._api = client
+        self._cpus = cpus
+
+    @classmethod
+    def connect(cls) -> Self:
+        """Return a sandbox on the engine that DOCKER_HOST names, or on the usual socket.
+
+        Raises InfrastructureError when no engine answers there.
+        """
+        with engine_errors("the container engine did not answer"):
+            client = docker.from_env(version="auto", max_pool_size=_POOL).api
+            return cls(client, cpus=float(client.info()["NCPU"]))
+
+    @property
+    def api(self) -> docker.APIClient:
+        """The engine's client, for whoever builds images."""
+        return self._api
+
+    def close(self) -> None:
+        """Close the connections to the engine."""
+        self._api.close()
+
+    def run(self, spec: Spec, streams: Streams, collect: Collect[T]) -> tuple[Outcome, T]:
+        """Run the command in a fresh container; see `Sandbox.run`."""
+        container = self._create(spec)
+        try:
+            outcome = self._execute(container, spec, streams)
+            return outcome, self._read_back(container, spec, collect)
+        finally:
+            self._remove(container)
+
+    def leftovers(self) -> tuple[str, ...]:
+        """Name the containers whose labkit process is gone."""
+        return tuple(line for _, line in self._orphans())
+
+    def clean(self) -> tuple[str, ...]:
+        """Remove those containers with their volumes."""
+        orphans = self._orphans()
+        for container, _ in orphans:
+            self._remove(container)
+        return tuple(line for _, line in orphans)
+
+    def _create(self, spec: Spec) -> str:
+        with engine_errors("the container could not be made"):
+            settings = container_settings(self._api, spec, cpus=self._cpus)
+            container = str(self._api.create_container(**settings)["Id"])
+            try:
+                self._api.put_archive(container, spec.returned, owned_folder())
+            except BaseException:
+                self._remove(container)
+                raise
+            return container
+
+    def _execute(self, container: str, spec: Spec, streams: Streams) -> Outcome:
+        output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
+        with engine_errors("the engine failed during the run"):
+            with self._attached(container, output) as stdin:
+                begun = time.monotonic()
+                self._api.start(container)
+                with self._deadline(container, spec.limits.seconds) as deadline:
+                    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                        stdin.sendall(spec.returned_tar)
+                        stdin.sendall(spec.streamed_tar)
+                    self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
+                seconds = time.monotonic() - begun
+            inspected = self._api.inspect_container(container)
+            ended = self._how_ended(inspected, expired=deadline.expired)
+        if ended is not Ended.KILLED:
+            output.check()
+        return Outcome(
+            ended=ended,
+            exit_code=int(inspected["State"]["ExitCode"]) if ended is Ended.EXITED else None,
+            seconds=seconds,
+            cut_bytes=output.cut,
+            image_digest=str(inspected["Image"]),
+        )
+
+    def _how_ended(self, inspected: dict[str, Any], *, expired: bool) -> Ended:
+        """Tell how the container ended.
+
+        The engine says OOMKilled also when only a child was killed for want of memory and the
+        command went on to its own end; that is the command's own end.
+        """
+        state = inspected["State"]
+        code = int(state["ExitCode"])
+        if expired:
+            return Ended.TIMEOUT
+        if state["OOMKilled"] and code == _KILLED:
+            return Ended.OUT_OF_MEMORY
+        if code > _SIGNALLED and self._was_killed(inspected):
+            return Ended.KILLED
+        return Ended.EXITED
+
+    def _was_killed(self, inspected: dict[str, Any]) -> bool:
+        """Whether the engine was told to kill this container; all times are the engine's."""
+        events = self._api.events(
+            since=inspected["State"]["StartedAt"],
+            until=self._api.info()["SystemTime"],
+            filters={"container": inspected["Id"], "event": "kill"},
+        )
+        return any(events)
+
+    @contextlib.contextmanager
+    def _attached(self, container: str, output: Output) -> Iterator[socket.socket]:
+        """Attach to all three streams; drain two in a thread, yield the socket to write to."""
+        wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+        attached = self._api.attach_socket(container, params=wanted)
+        connection: socket.socket = getattr(attached, "_sock", attached)
+        connection.settimeout(None)
+        reader = connection.makefile("rb", buffering=CHUNK)
+        drain = threading.Thread(target=_demultiplex, args=(reader, output), daemon=True)
+        drain.start()
+        try:
+            yield connection
+            drain.join(_GRACE)
+        finally:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            drain.join()
+            for end in (reader, attached, connection):
+                end.close()
+
+    @contextlib.contextmanager
+    def _deadline(self, container: str, seconds: float) -> Iterator["_Deadline"]:
+        deadline = _Deadline(api=self._api, container=container)
+        timer = threading.Timer(seconds, deadline.expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield deadline
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _read_back(self, container: str, spec: Spec, collect: Collect[T]) -> T:
+        with engine_errors("the returned folder could not be read"):
+            response = self._archive(container, spec.returned)
+        # A stream that is given up half read must be closed, or the engine blocks on it.
+        with contextlib.closing(response):
+            return read_whole(_pieces(response), spec.limits.returned_bytes, collect)
+
+    def _archive(self, container: str, path: str) -> requests.Response:
+        """Ask for a folder as `get_archive` does, keeping the response, which can be closed."""
+        url = f"{self._api.base_url}/v{self._api.api_version}/containers/{container}/archive"
+        response = self._api.get(url, params={"path": path}, stream=True, timeout=_GRACE)
+        if not response.ok:
+            with contextlib.closing(response):
+                raise APIError(response.reason, response=response, explanation=response.text)
+        return response
+
+    def _remove(self, container: str) -> None:
+        """Remove a container and its volume; what cannot be removed now `clean` finds later."""
+        for pause in (0.5, 2.0, 8.0, None):
+            try:
+                self._api.remove_container(container, v=True, force=True)
+            except NotFound:
+                return
+            except (DockerException, requests.RequestException):
+                if pause is not None:
+                    time.sleep(pause)
+            else:
+                return
+
+    def _orphans(self) -> list[tuple[str, str]]:
+        with engine_errors("the engine could not list its containers"):
+            found = self._api.containers(all=True, filters={"label": "labkit=1"})
+        orphans = []
+        for each in found:
+            owner = Owner.parse(each["Labels"].get("labkit.owner", ""))
+            if owner is None or owner.is_gone():
+                name = each["Labels"].get("labkit.run", "no run named")
+                orphans.append((each["Id"], f"container {each['Id'][:12]} ({name})"))
+        return orphans
+
+
+@dataclass(slots=True)
+class _Deadline:
+    """Kills a container when its time is over, and knows whether it did."""
+
+    api: docker.APIClient
+    container: str
+    expired: bool = False
+
+    def expire(self) -> None:
+        # A container that has just ended by itself cannot be killed: then it did not time out.
+        with contextlib.suppress(DockerException, requests.RequestException):
+            self.api.kill(self.container)
+            self.expired = True
+
+
+def _pieces(response: requests.Response) -> Iterator[bytes]:
+    with engine_errors("the returned folder could not be read"):
+        yield from response.iter_content(CHUNK)
+
+
+def _demultiplex(reader: IO[bytes], output: Output) -> None:
+    """Take the engine's attach stream apart: 8 bytes (stream number, size), then the payload."""
+    with contextlib.suppress(OSError, ValueError):
+        while len(header := reader.read(8)) == 8:  # noqa: PLR2004 - the frame header of the API
+            number, size = struct.unpack(">BxxxL", header)
+            take = output.err if number == 2 else output.out  # noqa: PLR2004 - standard error
+            while size > 0 and (data := reader.read(min(size, CHUNK))):
+                take(data)
+                size -= len(data)

@@ -1,0 +1,38 @@
+"""Turns what can go wrong between labkit and a container engine into one kind of error."""
+
+import contextlib
+from collections.abc import Iterator
+
+import requests
+import urllib3
+from docker.errors import APIError, DockerException, ImageNotFound
+
+from labkit.errors import InfrastructureError
+
+
+@contextlib.contextmanager
+def engine_errors(what: str) -> Iterator[None]:
+    """Turn every failure of the engine or of the way to it into one InfrastructureError."""
+    try:
+        yield
+    except ImageNotFound as error:
+        raise InfrastructureError(
+            f"{what}: {error.explanation}", hint="build the image: `labkit doctor --build`"
+        ) from error
+    except APIError as error:
+        hint = "free some disk space" if "no space left" in str(error) else None
+        raise InfrastructureError(f"{what}: {error.explanation or error}", hint=hint) from error
+    except (DockerException, requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        raise InfrastructureError(
+            f"{what}: {_cause(error)}",
+            hint="start the engine, or set DOCKER_HOST to where it listens",
+        ) from error
+    except OSError as error:
+        raise InfrastructureError(f"{what}: {error.strerror or error}") from error
+
+
+def _cause(error: BaseException) -> str:
+    """Return the innermost reason, which is what a person can act on."""
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__ or error
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

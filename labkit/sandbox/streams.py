@@ -1,0 +1,147 @@
+"""The byte streams between a sandbox and its host, each with a limit on what is taken."""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING
+
+from labkit.errors import InfrastructureError, ToolError
+from labkit.sandbox.bootstrap import READY
+from labkit.sandbox.interface import Collect, T
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 1024 * 1024
+
+
+class ReturnedTooLargeError(ToolError):
+    """The command left more in the returned folder than is read back: there is no tree of it."""
+
+
+class Sink:
+    """Takes all that a stream brings, keeps the first `limit` bytes in `target`, counts the rest.
+
+    It never stops taking: a full disk of the host is remembered, and raised by `check`.
+    """
+
+    def __init__(self, target: IO[bytes], limit: int) -> None:
+        self.cut = 0
+        self._target = target
+        self._left = limit
+        self._problem: OSError | None = None
+
+    def write(self, data: bytes) -> None:
+        """Keep what is within the limit."""
+        kept = data[: self._left]
+        self.cut += len(data) - len(kept)
+        self._left -= len(kept)
+        if kept and self._problem is None:
+            try:
+                self._target.write(kept)
+            except OSError as error:
+                self._problem = error
+
+    def check(self) -> None:
+        """Flush the target; raise InfrastructureError when output could not be kept."""
+        try:
+            self._target.flush()
+        except OSError as error:
+            self._problem = self._problem or error
+        if self._problem is not None:
+            raise InfrastructureError(
+                f"the output of the run could not be written: {self._problem.strerror}",
+                hint="free some disk space and run again",
+            ) from self._problem
+
+
+class Output:
+    """Standard output and standard error of a sandbox, the first opening with the ready mark."""
+
+    def __init__(self, stdout: IO[bytes], stderr: IO[bytes], limit: int) -> None:
+        self.ready = False
+        self._stdout = Sink(stdout, limit)
+        self._stderr = Sink(stderr, limit)
+        self._complaint = b""
+
+    @property
+    def cut(self) -> int:
+        """How many bytes were not kept, of both streams together."""
+        return self._stdout.cut + self._stderr.cut
+
+    @property
+    def complaint(self) -> str:
+        """What was said on standard error before the command started."""
+        return self._complaint.decode(errors="backslashreplace").strip()
+
+    def out(self, data: bytes) -> None:
+        """Take a piece of standard output."""
+        if not self.ready and data.startswith(READY):
+            self.ready = True
+            data = data[len(READY) :]
+        self._stdout.write(data)
+
+    def err(self, data: bytes) -> None:
+        """Take a piece of standard error."""
+        if not self.ready:
+            self._complaint = (self._complaint + data)[-2000:]
+        self._stderr.write(data)
+
+    def check(self) -> None:
+        """Raise InfrastructureError when the command never started or output was lost."""
+        if not self.ready:
+            raise InfrastructureError(
+                f"the sandbox could not be prepared: {self.complaint or 'it said nothing'}",
+                hint="run `labkit doctor`",
+            )
+        self._stdout.check()
+        self._stderr.check()
+
+
+class _Bounded(io.RawIOBase):
+    """Bytes out of an iterator, until there are more than `limit` of them."""
+
+    def __init__(self, chunks: Iterator[bytes], limit: int) -> None:
+        super().__init__()
+        self._chunks = chunks
+        self._limit = limit
+        self._seen = 0
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._seen += len(chunk)
+            if self._seen > self._limit:
+                raise ReturnedTooLargeError(
+                    f"the run left more than {self._limit // CHUNK} MiB to read back",
+                    hint="the folder it worked in is limited; nothing of it was kept",
+                )
+            self._rest = chunk
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), len(self._rest))
+        view[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def read_whole(chunks: Iterator[bytes], limit: int, collect: Collect[T]) -> T:
+    """Hand the chunks to `collect` as one file and read what it left unread.
+
+    Raises ReturnedTooLargeError after `limit` bytes.
+    """
+    with io.BufferedReader(_Bounded(chunks, limit), buffer_size=CHUNK) as stream:
+        value = collect(stream)
+        while stream.read(CHUNK):
+            pass
+    return value
+
+
+def pump(read: Callable[[int], bytes], take: Callable[[bytes], None]) -> None:
+    """Hand everything that `read` brings to `take`, until it brings nothing."""
+    while chunk := read(CHUNK):
+        take(chunk)

@@ -1,0 +1,107 @@
+"""The command lines of bubblewrap: what a sandbox sees, and what it may use."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from labkit.sandbox.container import MIB, OPEN_FILES, TEMPORARY
+from labkit.sandbox.environment import Environment
+from labkit.sandbox.interface import SANDBOX_UID, Limits, Spec
+
+_KIT = "/opt/labkit"
+_TOP = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+_ISOLATED = (
+    "--unshare-all",
+    "--die-with-parent",
+    "--new-session",
+    "--clearenv",
+    "--cap-drop",
+    "ALL",
+)
+
+
+def command_view(environment: Environment, spec: Spec, tree: Path) -> list[str]:
+    """Return the arguments under which the command of `spec` runs, with `tree` as its folder."""
+    variables = _variables(environment) | dict(spec.environment)
+    return [
+        *_ISOLATED,
+        *("--uid", str(SANDBOX_UID), "--gid", str(SANDBOX_UID), "--hostname", "sandbox"),
+        *_system(),
+        *_kit(environment),
+        *_memory_folders(spec),
+        *("--bind", str(tree), spec.returned),
+        *("--remount-ro", "/", "--chdir", spec.workdir),
+        *(word for name, value in variables.items() for word in ("--setenv", name, value)),
+    ]
+
+
+def reader_view(tree: Path, place: str) -> list[str]:
+    """Return the arguments under which nothing but `tree` can be read, locked folders included."""
+    return [
+        *_ISOLATED,
+        *("--uid", "0", "--gid", "0", "--cap-add", "CAP_DAC_READ_SEARCH"),
+        *_system(),
+        *("--ro-bind", str(tree), place),
+        *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "LC_ALL", "C.UTF-8"),
+    ]
+
+
+def limited(limits: Limits, command: Sequence[str]) -> list[str]:
+    """Return `command` under the resource limits that every process inherits.
+
+    The number of processes is counted per user inside the new user namespace, so the processes
+    that this user has elsewhere do not matter; the kernel does not apply it to the superuser.
+    """
+    return [
+        "prlimit",
+        f"--fsize={limits.returned_bytes}",
+        f"--nofile={OPEN_FILES}",
+        "--core=0",
+        f"--as={limits.memory * MIB}",
+        f"--nproc={limits.processes}",
+        *command,
+    ]
+
+
+def _system() -> list[str]:
+    words = ["--ro-bind", "/usr", "/usr"]
+    for name in _TOP:
+        path = Path("/", name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            words += ["--ro-bind", str(path), str(path)]
+    for shared in ("/etc/ld.so.cache", "/etc/alternatives"):
+        words += ["--ro-bind-try", shared, shared]
+    return [*words, "--proc", "/proc", "--dev", "/dev"]
+
+
+def _kit(environment: Environment) -> list[str]:
+    prepared = environment.prepared
+    words = ["--ro-bind", str(prepared / "bin"), f"{_KIT}/bin"]
+    words += ["--ro-bind", str(prepared / "site"), f"{_KIT}/site"]
+    for name in ("passwd", "group"):
+        words += ["--ro-bind", str(prepared / "etc" / name), f"/etc/{name}"]
+    if environment.interpreter is not None:
+        words += ["--ro-bind", str(environment.interpreter), str(environment.interpreter)]
+    if environment.site is not None:
+        words += ["--ro-bind", str(environment.site), f"{_KIT}/packages"]
+    return words
+
+
+def _memory_folders(spec: Spec) -> list[str]:
+    size = str(spec.limits.scratch * MIB)
+    words = ["--perms", "1777", "--size", size, "--tmpfs", TEMPORARY]
+    for folder in spec.memory_folders:
+        words += ["--perms", "0755", "--size", size, "--tmpfs", folder]
+    return words
+
+
+def _variables(environment: Environment) -> dict[str, str]:
+    sites = [f"{_KIT}/site"] if environment.site is None else [f"{_KIT}/packages", f"{_KIT}/site"]
+    return {
+        "PATH": f"{_KIT}/bin:/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": ":".join(sites),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": TEMPORARY,
+        "LANG": "C.UTF-8",
+    }

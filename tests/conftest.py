@@ -1,0 +1,5 @@
+"""Fixtures for every test."""
+
+from sandboxes import bubblewrap_sandbox, docker_sandbox, sandbox
+
+__all__ = ["bubblewrap_sandbox", "docker_sandbox", "sandbox"]

@@ -1,0 +1,70 @@
+"""The sandboxes of this machine as fixtures: `sandbox` (both in turn), and each by its name.
+
+A sandbox that does not work here skips its tests and says why, unless LABKIT_TEST_REQUIRE names it
+(`docker,bubblewrap`): then the tests fail.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from labkit.errors import LabkitError
+from labkit.sandbox.bubblewrap import BubblewrapSandbox
+from labkit.sandbox.choose import bubblewrap_sandbox as make_bubblewrap
+from labkit.sandbox.docker import DockerSandbox
+from labkit.sandbox.image import BASE_TAG, ensure_image
+from labkit.sandbox.interface import Sandbox
+
+Made = TypeVar("Made")
+
+IMAGE = BASE_TAG
+"""The image for specs of tests; the bubblewrap sandbox ignores it."""
+
+BOTH = [
+    pytest.param("docker", marks=pytest.mark.docker, id="docker"),
+    pytest.param("bubblewrap", marks=pytest.mark.bubblewrap, id="bubblewrap"),
+]
+
+
+def _or_skip(name: str, make: Callable[[], Made]) -> Made:
+    try:
+        return make()
+    except LabkitError as error:
+        reason = f"{name} does not work here: {error.message}"
+    if name in os.environ.get("LABKIT_TEST_REQUIRE", "").split(","):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def make_docker() -> DockerSandbox:
+    """Return a sandbox on the engine of this machine, with the kit's image in it."""
+    made = DockerSandbox.connect()
+    ensure_image(made.api, IMAGE, progress=lambda _: None)
+    return made
+
+
+@pytest.fixture(scope="session")
+def docker_sandbox() -> Iterator[DockerSandbox]:
+    """Give the Docker sandbox, with the kit's image built."""
+    made = _or_skip("docker", make_docker)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def bubblewrap_sandbox(tmp_path_factory: pytest.TempPathFactory) -> BubblewrapSandbox:
+    """Return the bubblewrap sandbox with its own scratch folder."""
+    cache = Path(tempfile.gettempdir(), f"labkit-test-cache-{os.getuid()}")
+    scratch = tmp_path_factory.mktemp("scratch")
+    return _or_skip("bubblewrap", lambda: make_bubblewrap(cache=cache, scratch=scratch))
+
+
+@pytest.fixture(params=BOTH)
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    """Return each sandbox in turn."""
+    made: Sandbox = request.getfixturevalue(f"{request.param}_sandbox")
+    return made
