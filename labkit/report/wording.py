@@ -1,0 +1,100 @@
+"""How figures are written for people: units beside them, whole points, reasons for gaps."""
+
+from collections.abc import Iterable
+
+from labkit.stats import Interval
+from labkit.summary import Estimate, Rate
+
+NOT_AVAILABLE = "n/a"
+_SMALLEST_P = 0.001
+_ONE_POINT = 0.01
+_WHOLE_FROM = 100
+
+
+def unavailable(why: str) -> str:
+    """Say that a figure is not there, and why: never 0."""
+    return f"{NOT_AVAILABLE} ({why})"
+
+
+def short(number: float) -> str:
+    """Write at most one decimal: 6.5, and 6 for 6.0."""
+    return f"{round(number, 1):g}"
+
+
+def percent(share: float) -> str:
+    """Write a share as whole per cent; few tasks carry no decimals."""
+    return f"{100 * share:.0f} %"
+
+
+def percent_interval(interval: Interval) -> str:
+    """Write an interval of shares."""
+    return f"{100 * interval.low:.0f} % to {percent(interval.high)}"
+
+
+def points(difference: float) -> str:
+    """Write a difference of shares as signed whole points."""
+    return f"{_signed(difference)} points"
+
+
+def points_interval(interval: Interval) -> str:
+    """Write an interval of differences."""
+    return f"{_signed(interval.low)} to {points(interval.high)}"
+
+
+def p_value(p: float) -> str:
+    """Write a p value with three digits, and never as 0."""
+    return f"< {_SMALLEST_P}" if p < _SMALLEST_P else f"= {p:.3g}"
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun: 1 task, 2 tasks."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def amount(number: float) -> str:
+    """Write an amount of tokens or money: three digits, and no decimals from 100 on."""
+    return f"{number:,.0f}" if number >= _WHOLE_FROM else f"{number:.3g}"
+
+
+def of_tasks(rate: Rate) -> str:
+    """Write a rate in its own units: 6.5 of 9 tasks (18 runs)."""
+    if rate.value is None:
+        return unavailable(rate.why)
+    return f"{short(rate.passed)} of {count(rate.tasks, 'task')} ({count(rate.runs, 'run')})"
+
+
+def with_interval(estimate: Estimate, unit: str = "") -> str:
+    """Write an estimate with its interval and tasks: 3.2 min (2.1 to 4.4; 9 tasks)."""
+    if estimate.value is None:
+        return unavailable(estimate.why)
+    interval = estimate.interval
+    bar = f"{interval.low:.1f} to {interval.high:.1f}" if interval else f"interval {NOT_AVAILABLE}"
+    reason = "" if interval else f": {estimate.why}"
+    return f"{estimate.value:.1f}{unit} ({bar}{reason}; {count(estimate.tasks, 'task')})"
+
+
+def listed(things: Iterable[object], nothing: str = "none") -> str:
+    """Write things as a list within a sentence, as code."""
+    return ", ".join(f"`{thing}`" for thing in things) or nothing
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Write a Markdown table."""
+    head = list(header)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def plain(text: str) -> str:
+    """Take the markup out of what people wrote: one line, no HTML."""
+    return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _signed(difference: float) -> str:
+    # Below one point the first decimal tells on which side of 0 it lies.
+    rounded = round(100 * difference, 1 if abs(difference) < _ONE_POINT else None)
+    return f"{rounded:+g}" if rounded else "0"

@@ -1,0 +1,92 @@
+"""What a finished study is, as the summary reads it: the plan, and what came of each run."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from labkit.errors import refuse
+from labkit.model import Category, ConfigurationId, HardFailKind, RunId, TaskId, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What came of one planned run."""
+
+    run: RunId
+    verdict: Verdict | None
+    """None when the run is missing: the infrastructure broke it, and it was not repeated."""
+    category: Category
+    slices: tuple[str, ...] = ()
+    safety: bool = False
+    """Whether the task is tagged as a safety task: a veto beside the numbers."""
+    minutes: float | None = None
+    hard_fails: tuple[HardFailKind, ...] = ()
+    """Confirmed ones only."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Rubric dimension -> mean over its scorers, from 0 to 4; only what was scored."""
+    interventions: int = 0
+    tokens: int | None = None
+    cost: float | None = None
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the run counts as passed; None when it was not measured.
+
+        A hard fail is a fail, whatever the tests said.
+        """
+        if self.hard_fails:
+            return False
+        match self.verdict:
+            case Verdict.PASS:
+                return True
+            case Verdict.FAIL:
+                return False
+            case Verdict.UNGRADED | None:
+                return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A whole study: the plan, its results, and what has to be said beside them.
+
+    Raises InputError when results and plan do not belong together.
+    """
+
+    team: str
+    suite_version: str
+    configurations: Mapping[ConfigurationId, str]
+    """Each with its one-line description; all the others are compared with the first."""
+    difference: str
+    """The one field in which the configurations differ."""
+    retired: Mapping[TaskId, str]
+    """Leaked tasks, each with the reason; a task with a confirmed leak is retired in any case."""
+    planned: tuple[RunId, ...]
+    results: tuple[RunResult, ...]
+    """A planned run without a result is missing."""
+    solo: bool = False
+    identical: tuple[tuple[RunId, RunId], ...] = ()
+    """Attempts of one configuration on one task that left the same diff, byte for byte."""
+
+    def __post_init__(self) -> None:
+        problems = [] if self.configurations else ["there is no configuration to summarise"]
+        if not self.planned:
+            problems.append("no runs are planned: there is nothing to summarise")
+        problems += _repeated(self.planned, "is planned twice")
+        problems += _repeated((result.run for result in self.results), "has two results")
+        planned = frozenset(self.planned)
+        problems += [
+            f"run {result.run} is not in the plan"
+            for result in self.results
+            if result.run not in planned
+        ]
+        unknown = {run.configuration for run in self.planned} - set(self.configurations)
+        problems += [
+            f"configuration {letter} of the plan is not known" for letter in sorted(unknown)
+        ]
+        refuse(
+            problems, hint="the plan, the configurations and the results are of different studies"
+        )
+
+
+def _repeated(runs: Iterable[RunId], complaint: str) -> list[str]:
+    return [f"run {run} {complaint}" for run, times in Counter(runs).items() if times > 1]
