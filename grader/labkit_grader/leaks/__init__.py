@@ -1,1 +1,1 @@
-"""Did a run read what it must not?"""
+"""Whether a run read what it must not: the check between the run phase and grading."""
