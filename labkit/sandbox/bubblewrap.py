@@ -16,8 +16,9 @@ from labkit import process
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.bootstrap import bootstrap
+from labkit.sandbox.cgroup import Cgroup, find_cgroup, make_cgroup
 from labkit.sandbox.environment import Environment
-from labkit.sandbox.interface import SANDBOX_UID, Collect, Outcome, Spec, Streams, T
+from labkit.sandbox.interface import SANDBOX_UID, Collect, Limits, Outcome, Spec, Streams, T
 from labkit.sandbox.namespace import started
 from labkit.sandbox.owner import Owner
 from labkit.sandbox.streams import CHUNK, Output, read_whole
@@ -25,6 +26,7 @@ from labkit.sandbox.view import command_view, limited, reader_view
 
 _PREFIX = "labkit-"
 _OWNER = "owner.json"
+_KILLED = 137
 
 
 class BubblewrapSandbox:
@@ -42,7 +44,8 @@ class BubblewrapSandbox:
         with self._scratch() as scratch:
             tree = scratch / "tree"
             tree.mkdir(mode=0o755)
-            outcome = self._execute(tree, spec, streams)
+            with _group(scratch.name, spec.limits) as group:
+                outcome = self._execute(tree, spec, streams, group)
             return outcome, self._read_back(tree, spec, collect)
 
     def leftovers(self) -> tuple[str, ...]:
@@ -53,6 +56,7 @@ class BubblewrapSandbox:
         """Remove those scratch folders."""
         orphans = self._orphans()
         for folder in orphans:
+            find_cgroup(folder.name).remove()
             _remove(folder)
         return tuple(f"scratch folder {folder.name}" for folder in orphans)
 
@@ -72,19 +76,19 @@ class BubblewrapSandbox:
         finally:
             _remove(scratch)
 
-    def _execute(self, tree: Path, spec: Spec, streams: Streams) -> Outcome:
+    def _execute(self, tree: Path, spec: Spec, streams: Streams, group: Cgroup | None) -> Outcome:
         sizes = (len(spec.returned_tar), len(spec.streamed_tar))
         command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
         view = command_view(self._environment, spec, tree)
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
         begun = time.monotonic()
-        arguments = [*view, "--", *limited(spec.limits, command)]
-        with started(self._bwrap, arguments) as running:
+        arguments = [*view, "--", *limited(spec.limits, command, memory=group is None)]
+        with started(self._bwrap, arguments, group=group) as running:
             with running.drained(output), running.deadline(spec.limits.seconds):
                 running.feed(spec.returned_tar, spec.streamed_tar)
                 code = running.wait()
             seconds = time.monotonic() - begun
-        ended = _how_ended(code, expired=running.expired)
+        ended = _how_ended(code, expired=running.expired, group=group)
         if ended is not Ended.KILLED:
             output.check()
         return Outcome(
@@ -120,10 +124,23 @@ class BubblewrapSandbox:
         return orphans
 
 
-def _how_ended(code: int, *, expired: bool) -> Ended:
+def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
+    """Tell how bubblewrap ended; out of memory by the same rule as for a container."""
     if expired:
         return Ended.TIMEOUT
+    if code == _KILLED and group is not None and group.ran_out_of_memory():
+        return Ended.OUT_OF_MEMORY
     return Ended.KILLED if code < 0 else Ended.EXITED
+
+
+@contextlib.contextmanager
+def _group(name: str, limits: Limits) -> Iterator[Cgroup | None]:
+    group = make_cgroup(name, limits)
+    try:
+        yield group
+    finally:
+        if group is not None:
+            group.remove()
 
 
 def _remove(scratch: Path) -> None:

@@ -14,6 +14,7 @@ from typing import IO, Protocol
 
 from labkit import process
 from labkit.errors import InfrastructureError
+from labkit.sandbox.cgroup import Cgroup
 from labkit.sandbox.streams import Output, pump
 
 _GRACE = 10.0
@@ -117,12 +118,18 @@ class Running:
 
 
 @contextlib.contextmanager
-def started(bwrap: Path, arguments: Sequence[str]) -> Iterator[Running]:
-    """Start bubblewrap and wait for its word which process leads the new namespace."""
+def started(
+    bwrap: Path, arguments: Sequence[str], *, group: Cgroup | None = None
+) -> Iterator[Running]:
+    """Start bubblewrap and wait for its word which process leads the new namespace.
+
+    With `group`, bubblewrap and everything in it belongs to that control group.
+    """
     reading, writing = os.pipe()
     try:
+        argv = [str(bwrap), "--json-status-fd", str(writing), *arguments]
         outer = process.start(
-            [bwrap, "--json-status-fd", str(writing), *arguments],
+            argv if group is None else group.join(argv),
             env=process.plain_environment(),
             pass_fds=[writing],
         )

@@ -45,18 +45,19 @@ def reader_view(tree: Path, place: str) -> list[str]:
     ]
 
 
-def limited(limits: Limits, command: Sequence[str]) -> list[str]:
+def limited(limits: Limits, command: Sequence[str], *, memory: bool) -> list[str]:
     """Return `command` under the resource limits that every process inherits.
 
-    The number of processes is counted per user inside the new user namespace, so the processes
-    that this user has elsewhere do not matter; the kernel does not apply it to the superuser.
+    With `memory`, that of the address space too: it is for where nothing better limits memory.
+    Processes are counted per user inside the new user namespace, so those that this user has
+    elsewhere do not matter; the kernel does not apply that limit to the superuser.
     """
     return [
         "prlimit",
         f"--fsize={limits.returned_bytes}",
         f"--nofile={OPEN_FILES}",
         "--core=0",
-        f"--as={limits.memory * MIB}",
+        *([f"--as={limits.memory * MIB}"] if memory else []),
         f"--nproc={limits.processes}",
         *command,
     ]
