@@ -1,0 +1,238 @@
+"""What an author does: new tasks, their proof, their seal."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labkit import sealrecord
+from labkit.bundle import Files, read_draft
+from labkit.cli.console import data, say
+from labkit.cli.lab import Lab, now
+from labkit.errors import InputError, PhaseError, refuse
+from labkit.fields import json_text
+from labkit.git import Commit, Repository
+from labkit.model import Category, TaskId
+from labkit.phases import require_authoring
+from labkit.readable import Known, still_readable
+from labkit.scaffold import is_test, make_draft, prompt_skeleton
+from labkit.tasks import DEFAULT_GRADING, Task, read_task, task_text, write_table
+from labkit.workspace import replace, write_new
+from labkit_grader.validate import evidence_matches, validate_task
+from labkit_instructor.custody import SealPaths, Sealer, hidden_digests, seal_task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a new task is made from, as typed."""
+
+    commit: str = ""
+    base: str = ""
+    parent: int = 0
+    title: str = ""
+
+
+def new_task(name: str, category: str, source: Source, me: str) -> None:
+    """Scaffold a task: its file, its prompt, and the draft of its hidden tests."""
+    lab = Lab.open()
+    require_authoring(lab.workspace)
+    task = TaskId(name)
+    person = lab.person(me)
+    if category not in list(Category):
+        raise InputError(f"category {category!r} is none of: {', '.join(Category)}")
+    for path in (lab.workspace.task(task), lab.workspace.prompt(task), lab.workspace.draft(task)):
+        if path.exists():
+            raise InputError(f"there is a task {task} already: {path}", hint="choose another id")
+    base, solution = _ends(lab.repository, source, Category(category))
+    tests = _commit_tests(lab.repository, base, solution) if solution else {}
+    made = Task(
+        id=task,
+        title=source.title or (solution.subject if solution else name),
+        author=str(person.name),
+        category=Category(category),
+        base=base.oid,
+        solution=solution.oid if solution else "",
+        prompt="",
+        grading=DEFAULT_GRADING,
+        forbidden=() if category == Category.TESTS else ("tests/", "evals/"),
+        allowed=("tests/",) if category == Category.TESTS else (),
+        slices=(),
+        tags=(),
+        notes="",
+    )
+    drafted = make_draft(lab.workspace, task, made.category, tests)
+    write_new(lab.workspace.prompt(task), prompt_skeleton(made.category))
+    write_new(lab.workspace.task(task), task_text(made))
+    say(f"made task {task} from {base.oid[:10]}: {made.title}")
+    say(f"  write the prompt, as to a teammate: {lab.workspace.prompt(task)}")
+    say(f"  check the hidden tests and make them stronger: {lab.workspace.draft(task)}")
+    say(f"  {len(drafted)} files drafted; when it is ready: labkit task validate {task}")
+
+
+def _ends(
+    repository: Repository, source: Source, category: Category
+) -> tuple[Commit, Commit | None]:
+    """Return the commit that the agent gets, and the one that solved it."""
+    if bool(source.commit) == bool(source.base):
+        raise InputError(
+            "a task starts from one commit",
+            hint="--commit SHA (the solved commit), or --base SHA where nothing solved it",
+        )
+    if source.base:
+        if category is not Category.TRAP:
+            raise InputError(
+                f"a {category} task needs the commit that solved it", hint="use --commit SHA"
+            )
+        return repository.commit(source.base), None
+    solution = repository.commit(source.commit)
+    return repository.commit(_parent(solution, source.parent)), solution
+
+
+def _parent(solution: Commit, chosen: int) -> str:
+    if not solution.parents:
+        raise InputError(
+            f"{solution.oid[:10]} is the first commit: there is nothing before it to start from"
+        )
+    if len(solution.parents) > 1 and not chosen:
+        raise InputError(
+            f"{solution.oid[:10]} is a merge commit with {len(solution.parents)} parents",
+            hint="say which one the agent should get: --parent 1",
+        )
+    if chosen > len(solution.parents) or chosen < 0:
+        raise InputError(f"{solution.oid[:10]} has no parent {chosen}")
+    return solution.parents[max(0, chosen - 1)]
+
+
+def _commit_tests(repository: Repository, base: Commit, solution: Commit) -> dict[str, bytes]:
+    """Return the test files that the solved commit added or changed, as they are after it."""
+    changed = set(repository.changed_paths(base.tree, solution.tree))
+    entries = [
+        entry
+        for entry in repository.tree(solution.tree)
+        if entry.path in changed and is_test(entry.path)
+    ]
+    contents = repository.blobs([entry.oid for entry in entries])
+    return {
+        entry.path.decode(errors="surrogateescape"): content
+        for entry, content in zip(entries, contents, strict=True)
+    }
+
+
+def _chosen(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, ...]:
+    """Return the named tasks, or every task that has a draft."""
+    ids = [TaskId(name) for name in names] or [
+        task for task in lab.workspace.task_ids() if lab.workspace.draft(task).is_dir()
+    ]
+    if not ids:
+        raise PhaseError(
+            f"there is no draft to {what}",
+            hint="labkit task new starts a task; sealed tasks have no draft any more",
+        )
+    missing = [
+        f"task {task} has no draft in {lab.workspace.draft(task)}"
+        for task in ids
+        if not lab.workspace.draft(task).is_dir()
+    ]
+    refuse(missing, hint="it is sealed already, or was written on another machine")
+    return tuple(read_task(lab.workspace, task, lab.repository) for task in ids)
+
+
+def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> int:
+    """Prove the tasks and write their evidence; return 1 when one of them is not sound."""
+    from labkit.cli.grading import open_context
+    from labkit_grader.validate import validate_task
+
+    lab = Lab.open()
+    require_authoring(lab.workspace)
+    tasks = _chosen(lab, names, what="validate")
+    context = open_context(lab, sandbox_name)
+    unsound = 0
+    for place, task in enumerate(tasks, 1):
+        say(f"[{place}/{len(tasks)}] {task.id}: proving a {task.category} task")
+        draft = read_draft(lab.workspace.draft(task.id))
+        evidence = validate_task(context, task, draft, repeats=repeats)
+        replace(lab.workspace.validation(task.id), json_text(evidence.public()))
+        replace(lab.workspace.draft(task.id) / "evidence.json", json_text(evidence.sealed()))
+        for note in evidence.notes:
+            say(f"  note: {note}")
+        for problem in evidence.problems:
+            say(f"  problem: {problem}")
+        data(f"{task.id}\t{'valid' if evidence.valid else 'not valid'}")
+        unsound += not evidence.valid
+    write_table(lab.workspace, tuple(lab.tasks().values()))
+    if unsound:
+        say(f"{unsound} of {len(tasks)} tasks are not sound yet")
+    return 1 if unsound else 0
+
+
+def seal_tasks(names: Sequence[str], me: str, *, overwrite: bool) -> None:
+    """Seal drafts to the holder, delete them, and check that nothing readable is left."""
+    lab = Lab.open()
+    require_authoring(lab.workspace)
+    person = lab.person(me)
+    tasks = _chosen(lab, names, what="seal")
+    if not names:
+        tasks = tuple(task for task in tasks if task.author == str(person.name))
+    if not tasks:
+        raise PhaseError(f"{person.name} has no draft to seal", hint="another author? use --me")
+    sealer = Sealer(member=person.name, key=lab.key(person), recipients=lab.settings.recipients)
+    drafts = {task.id: read_draft(lab.workspace.draft(task.id)) for task in tasks}
+    refuse(
+        [
+            f"task {task.id} is not proven sound as it is now"
+            for task in tasks
+            if not evidence_matches(task, drafts[task.id])
+        ],
+        hint="run: labkit task validate",
+    )
+    for task in tasks:
+        _seal(lab, task, drafts[task.id], sealer, overwrite=overwrite)
+        lab.log(person, "seal", subject=str(task.id), digests=_seal_digests(lab, task.id))
+    _require_gone(lab, drafts)
+    say(f"sealed {len(tasks)} tasks into {lab.workspace.handover}: hand that folder to the holder")
+
+
+def _seal(lab: Lab, task: Task, draft: Files, sealer: Sealer, *, overwrite: bool) -> None:
+    """Seal one draft and delete its plaintext."""
+    paths = SealPaths(
+        vault=lab.workspace.bundle(lab.settings.team, task.id), record=lab.workspace.seal(task.id)
+    )
+    record = seal_task(task.id, draft, sealer=sealer, paths=paths, now=now(), overwrite=overwrite)
+    shutil.rmtree(lab.workspace.draft(task.id))
+    data(f"{task.id}\t{record.commitment}")
+
+
+def _seal_digests(lab: Lab, task: TaskId) -> dict[str, str]:
+    record = sealrecord.load(lab.workspace.seal(task))
+    return {"commitment": record.commitment, "ciphertext": record.ciphertext_sha256}
+
+
+def _require_gone(lab: Lab, drafts: dict[TaskId, dict[str, bytes]]) -> None:
+    """Look for readable copies of what was sealed; raise PhaseError that names them."""
+    tokens = [
+        digest
+        for task in drafts
+        for digest in sealrecord.load(lab.workspace.seal(task)).canary_digests
+    ]
+    files = frozenset[str]().union(*(hidden_digests(draft) for draft in drafts.values()))
+    search = still_readable(
+        (lab.workspace.project, lab.workspace.handover),
+        Known(canaries=frozenset(tokens), files=files),
+    )
+    tracked = set(lab.repository.git("ls-files", "-z").stdout.split(b"\0"))
+    copies = []
+    for remnant in search.remnants:
+        name = os.fsencode(os.path.relpath(remnant.path, lab.workspace.project))
+        if name in tracked:
+            say(
+                f"note: {remnant.path} {remnant.why}, and belongs to the project: "
+                "whoever knows its later history knows this hidden test"
+            )
+        else:
+            copies.append(f"{remnant.path} {remnant.why}")
+    if copies:
+        raise PhaseError(
+            f"sealed, but the handover is not done: {copies[0]}",
+            more=copies[1:],
+            hint="delete these files, then run labkit task run: it looks again",
+        )

@@ -1,0 +1,117 @@
+"""What `labkit task run` does: a member's own runs, with progress, resumable."""
+
+import hashlib
+from collections.abc import Sequence
+
+from labkit.cli.console import Pace, data, say
+from labkit.cli.lab import Lab, now
+from labkit.cli.sandboxes import open_sandbox, ready_image
+from labkit.configurations import read_configurations
+from labkit.errors import InputError, PhaseError
+from labkit.lock import only_one
+from labkit.model import RunId
+from labkit.phases import progress, require_frozen
+from labkit.plan import PlannedRun
+from labkit.records import RunRecord
+from labkit.sandbox.interface import Sandbox
+from labkit.settings import Person, Role
+from labkit.suite import read_suite
+from labkit_runner.attempt import Bench
+from labkit_runner.preflight import require_nothing_readable, require_unchanged
+from labkit_runner.session import Progress, Session, remove_partial
+
+
+def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
+    """Run what is planned for this member and not done; return 1 when runs stay missing."""
+    lab = Lab.open()
+    require_frozen(lab.workspace)
+    person = lab.person(me, role=Role.STUDENT)
+    lab.key(person)  # an unsigned run is worth nothing: find out before the first one
+    if lab.workspace.all_scores.exists() or (lab.workspace.blind / "assignment.csv").exists():
+        raise PhaseError("the runs are blinded already: no run can be added")
+    with only_one(lab.workspace, f"labkit task run of {person.name}"):
+        for run in remove_partial(lab.workspace.raw):
+            say(f"{run} was interrupted earlier: it starts again")
+        planned = _mine(lab, person, runs)
+        if not planned:
+            say(f"{person.name} has no run left to do")
+            return 0
+        _perform(lab, person, planned, sandbox_name)
+    left = [
+        item
+        for item in _mine(lab, person, runs)
+        if item.run not in progress(lab.workspace).finished
+    ]
+    for item in left:
+        say(f"missing: {item.run}: {lab.workspace.missing(item.run)}")
+    return 1 if left else 0
+
+
+def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ...]:
+    """Return this member's runs that are not finished, in their order; missing ones are retried."""
+    done = progress(lab.workspace)
+    chosen = {RunId.parse(run) for run in runs}
+    known = {item.run for item in done.planned if item.runner == person.name}
+    if unknown := sorted(chosen - known):
+        raise InputError(
+            f"{unknown[0]} is not a run of {person.name}",
+            hint=f"{person.name} has {len(known)} runs in evals/plan.csv",
+        )
+    return tuple(
+        item
+        for item in done.planned
+        if item.run in (chosen or known) and item.run not in done.finished
+    )
+
+
+def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_name: str) -> None:
+    suite = read_suite(lab.workspace.suite)
+    tasks = lab.tasks()
+    configurations = read_configurations(lab.workspace)
+    require_unchanged(lab.workspace, suite, tasks, configurations)
+    require_nothing_readable(lab.workspace, suite)
+    sandbox = open_sandbox(sandbox_name, lab.settings)
+    _clear(sandbox)
+    bench = Bench(
+        sandbox=sandbox,
+        image=ready_image(sandbox, lab.settings.image),
+        limits=lab.settings.run_limits,
+        repository=lab.repository,
+        suite_version=suite.version,
+        workspace_id=hashlib.sha256(str(lab.workspace.evals).encode()).hexdigest()[:12],
+        now=now,
+    )
+    pace = Pace(len(planned))
+    session = Session(
+        workspace=lab.workspace,
+        bench=bench,
+        tasks=tasks,
+        configurations={found.id: found for found in configurations},
+        listener=lambda event: _tell(lab, person, event, pace),
+    )
+    say(f"{person.name}: {len(planned)} runs in {sandbox.name}")
+    session.run_all(planned)
+
+
+def _clear(sandbox: Sandbox) -> None:
+    for line in sandbox.clean():
+        say(f"removed what a killed labkit left: {line}")
+
+
+def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
+    """Record a finished run in the member's log, and say how it went."""
+    place = f"[{event.place}/{event.of}] {event.run}"
+    if event.record is None:
+        rest = f"trying again ({event.tries_left} left)" if event.tries_left else "recorded missing"
+        say(f"{place}: broken by the infrastructure, {rest}: {event.failure}")
+        return
+    path = lab.workspace.run(event.run) / "run.json"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    lab.log(person, "run", subject=str(event.run), digests={"run.json": digest})
+    say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
+    data(f"{event.run}\t{event.record.ended}\t{event.record.seconds}")
+
+
+def _ending(record: RunRecord) -> str:
+    how = f"exit {record.exit_code}" if record.exit_code is not None else str(record.ended)
+    return f"{how} after {record.seconds:.1f} s"

@@ -1,0 +1,86 @@
+"""`labkit task`: golden tasks from a solved commit to their runs."""
+
+from typing import Annotated
+
+import typer
+
+from labkit.cli.options import Me, SandboxName, TaskNames
+
+app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
+
+
+@app.command()
+def new(
+    task: Annotated[str, typer.Argument(help="The new task's id, such as bug-empty-title.")],
+    category: Annotated[str, typer.Option(help="bugfix, feature, refactor, tests, trap or other.")],
+    commit: Annotated[
+        str, typer.Option(help="The commit that solved it; the task starts from its parent.")
+    ] = "",
+    base: Annotated[
+        str, typer.Option(help="Without --commit: the commit that the agent gets.")
+    ] = "",
+    parent: Annotated[int, typer.Option(help="Which parent of a merge commit, from 1.")] = 0,
+    title: Annotated[str, typer.Option(help="One line [default: the commit's].")] = "",
+    me: Me = "",
+) -> None:
+    """Start a golden task from a solved commit: its file, prompt and a draft of hidden tests."""
+    from labkit.cli import author
+
+    source = author.Source(commit=commit, base=base, parent=parent, title=title)
+    author.new_task(task, category, source, me)
+
+
+@app.command()
+def validate(
+    tasks: TaskNames = None,
+    repeats: Annotated[int, typer.Option(min=1, max=10, help="How often each side runs.")] = 3,
+    sandbox: SandboxName = "auto",
+) -> None:
+    """Prove in the sandbox that tasks are sound, and write the evidence."""
+    from labkit.cli import author
+
+    raise typer.Exit(author.validate_tasks(tasks or [], repeats=repeats, sandbox_name=sandbox))
+
+
+@app.command()
+def seal(
+    tasks: TaskNames = None,
+    overwrite: Annotated[
+        bool, typer.Option("--replace", help="Seal changed content in place of an older seal.")
+    ] = False,
+    me: Me = "",
+) -> None:
+    """Seal the hidden tests to the holder, delete the plaintext, and check that it is gone."""
+    from labkit.cli import author
+
+    author.seal_tasks(tasks or [], me, overwrite=overwrite)
+
+
+@app.command()
+def freeze(
+    again: Annotated[
+        bool, typer.Option("--again", help="Freeze anew; only before the first run.")
+    ] = False,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="Allow fewer tasks than a course asks for.")
+    ] = False,
+    me: Me = "",
+) -> None:
+    """Freeze the suite: its version, commitments, configurations and the plan of runs."""
+    from labkit.cli import freezing
+
+    freezing.freeze(me, again=again, pilot=pilot)
+
+
+@app.command()
+def run(
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN]...", show_default=False)
+    ] = None,
+    sandbox: SandboxName = "auto",
+    me: Me = "",
+) -> None:
+    """Run your planned runs, interleaved and isolated; goes on where it was interrupted."""
+    from labkit.cli import running
+
+    raise typer.Exit(running.run_mine(me, runs or [], sandbox))
