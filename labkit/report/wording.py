@@ -7,7 +7,6 @@ from labkit.summary import Estimate, Rate
 
 NOT_AVAILABLE = "n/a"
 _SMALLEST_P = 0.001
-_ONE_POINT = 0.01
 _WHOLE_FROM = 100
 
 
@@ -95,6 +94,8 @@ def _cell(text: str) -> str:
 
 
 def _signed(difference: float) -> str:
-    # Below one point the first decimal tells on which side of 0 it lies.
-    rounded = round(100 * difference, 1 if abs(difference) < _ONE_POINT else None)
-    return f"{rounded:+g}" if rounded else "0"
+    # Below one point, the first digit still tells on which side of 0 it lies.
+    number = 100 * difference
+    if abs(number) < 1:
+        return f"{number:+.1g}" if number else "0"
+    return f"{number:+.0f}"
