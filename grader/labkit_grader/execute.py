@@ -1,0 +1,208 @@
+"""Runs pytest on a tree in a fresh sandbox and says what was seen, whatever the code there did.
+
+Nothing that the code prints counts. The report comes from our plugin, is read once every process
+is gone, and has to be whole and agree with the exit code; even so, code in the same process can
+forge it, which is what `tamper.py` looks for.
+"""
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import IO, Any
+
+from labkit.archive import Entry, Kind, read_tar, write_tar
+from labkit.errors import InfrastructureError
+from labkit.model import Ended
+from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
+from labkit.sandbox.streams import ReturnedTooLargeError
+from labkit_grader.command import Command
+from labkit_grader.place import Tree
+
+PASSED = "passed"
+MISSING = "missing"
+"""The outcome of a test that was expected and not seen."""
+_OUTCOMES = frozenset({PASSED, "failed", "error", "skipped", "xfail", "xpass"})
+_BAD = frozenset({"failed", "error"})
+_REPORT = "report.jsonl"
+_MIB = 1024 * 1024
+_MOST_REPORT = 32 * _MIB
+_MOST_OUTPUT = _MIB
+_TAIL = 4000
+_NO_TESTS = 5
+"""pytest's exit code when it collected nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Where tests are run."""
+
+    sandbox: Sandbox
+    image: str
+    limits: Limits
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRun:
+    """What one run of pytest gave, as seen from outside it."""
+
+    __test__ = False  # the name is for people; pytest must not collect it
+
+    ended: Ended
+    exit_code: int | None
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    """passed, failed, error, skipped, xfail or xpass, by test id."""
+    collected: tuple[str, ...] = ()
+    collect_errors: Mapping[str, str] = field(default_factory=dict)
+    """The end of the complaint, by the id of the file."""
+    reported_exit: int | None = None
+    """The exit code in the report's last line; None when that line is missing."""
+    problem: str = ""
+    """Why the report could not be read, if so."""
+    seconds: float
+    image_digest: str
+    log: str = ""
+    """The end of what the run printed."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether pytest came to its own end and the report tells of every collected test."""
+        return (
+            self.ended is Ended.EXITED
+            and self.reported_exit is not None
+            and self.outcomes.keys() >= set(self.collected)
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether exit code, last line and outcomes tell the same story."""
+        bad = bool(self.collect_errors) or not _BAD.isdisjoint(self.outcomes.values())
+        allowed = {1, 2} if bad else {0 if self.collected else _NO_TESTS}
+        return self.exit_code == self.reported_exit and self.exit_code in allowed
+
+    def outcome(self, test: str) -> str:
+        """Return a test's outcome, `missing` when it was not seen."""
+        return self.outcomes.get(test, MISSING)
+
+
+def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> TestRun:
+    """Run the test files `targets` of a tree, or with none the project's own suite.
+
+    Raises InfrastructureError when the sandbox failed or something outside killed it: then
+    nothing was measured.
+    """
+    stdout, stderr = io.BytesIO(), io.BytesIO()
+    spec = _spec(bench, tree, command.argv(targets), command.environment)
+    try:
+        outcome, report = bench.sandbox.run(
+            spec, Streams(stdout=stdout, stderr=stderr), _read_report
+        )
+    except ReturnedTooLargeError as error:
+        return TestRun(
+            ended=Ended.EXITED, exit_code=None, problem=str(error), seconds=0.0, image_digest=""
+        )
+    if outcome.ended is Ended.KILLED:
+        raise InfrastructureError("the grading sandbox was killed from outside")
+    return _test_run(outcome, report, _tail(stdout) + _tail(stderr))
+
+
+def _spec(bench: Bench, tree: Tree, argv: tuple[str, ...], environment: Mapping[str, str]) -> Spec:
+    workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
+    plugin = files("labkit_grader") / "plugin" / "labkit_report.py"
+    ours = Entry(path=b"labkit/labkit_report.py", kind=Kind.FILE, data=plugin.read_bytes())
+    return Spec(
+        argv=argv,
+        image=bench.image,
+        returned="/report",
+        memory_folders=("/workspace", "/labkit"),
+        streamed_tar=write_tar([*workspace, ours]),
+        workdir="/workspace",
+        environment={
+            **environment,
+            "LABKIT_REPORT": f"/report/{_REPORT}",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
+        labels=bench.labels,
+    )
+
+
+def _read_report(stream: IO[bytes]) -> bytes | str:
+    """Return the report's content, or why there is none; hostile archives are a reason too."""
+    try:
+        for entry in read_tar(
+            stream, most_bytes=_MOST_REPORT, most_file_bytes=_MOST_REPORT, most_entries=100
+        ):
+            if entry.path == _REPORT.encode():
+                return entry.data if entry.kind is Kind.FILE else "the report is not a plain file"
+    except InfrastructureError as error:
+        return f"the report could not be read: {error}"
+    return "there is no report"
+
+
+def _tail(stream: io.BytesIO) -> str:
+    return stream.getvalue()[-_TAIL:].decode(errors="backslashreplace")
+
+
+def _test_run(outcome: Outcome, report: bytes | str, log: str) -> TestRun:
+    problem, data = (report, b"") if isinstance(report, str) else ("", report)
+    lines = tuple(_lines(data))
+    ends = [line["exit"] for line in lines if line["kind"] == "end"]
+    return TestRun(
+        ended=outcome.ended,
+        exit_code=outcome.exit_code,
+        outcomes=_outcomes(lines),
+        collected=tuple(_id(line) for line in lines if line["kind"] == "collected"),
+        collect_errors={
+            _id(line): str(line.get("message", ""))
+            for line in lines
+            if line["kind"] == "collect_error"
+        },
+        reported_exit=ends[0] if len(ends) == 1 and lines[-1]["kind"] == "end" else None,
+        problem=problem,
+        seconds=outcome.seconds,
+        image_digest=outcome.image_digest,
+        log=log,
+    )
+
+
+def _lines(data: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the report's lines; one that is not ours ends the report."""
+    for line in data.splitlines():
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        if not _is_ours(value):
+            return
+        yield value
+
+
+def _is_ours(value: object) -> bool:
+    match value:
+        case {"kind": "end", "exit": int()}:
+            return True
+        case {"kind": "collected" | "collect_error", "id": str()}:
+            return True
+        case {"kind": "test", "id": str(), "outcome": str(outcome)}:
+            return outcome in _OUTCOMES
+        case _:
+            return False
+
+
+def _outcomes(lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the outcomes by test; one that was told of twice passed only if it always did."""
+    found: dict[str, str] = {}
+    for line in lines:
+        if line["kind"] == "test":
+            test, outcome = _id(line), str(line["outcome"])
+            found[test] = outcome if found.get(test, PASSED) == PASSED else found[test]
+    return found
+
+
+def _id(line: Mapping[str, Any]) -> str:
+    """Return a test's id as text that can always be written to a file."""
+    return str(line["id"]).encode(errors="backslashreplace").decode()

@@ -1,0 +1,207 @@
+"""Puts a saved diff on its base tree, fail-closed, in a repository of our own without a work tree.
+
+Git itself does the applying, strictly, into a temporary index; `patch` and its guesses are never
+used. A diff that does not apply is a value with a reason, not an error.
+"""
+
+import itertools
+import os
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.archive import Entry, Kind
+from labkit.export import Base
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
+
+Tree = Mapping[bytes, Entry]
+"""The files of a tree by path."""
+
+_KINDS = {REGULAR: Kind.FILE, EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK}
+_NEWLINE = "the lost final newline was put back"
+_LINE_ENDS = "CRLF line ends were taken as LF, which the changed files have"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A base tree with a diff on it."""
+
+    tree: Tree
+    changed: tuple[bytes, ...]
+    """Paths in which the tree differs from the base, sorted."""
+    repairs: tuple[str, ...] = ()
+    """What had to be mended in the diff before it applied, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotApplied:
+    """Why a diff could not be put on its base, for a person."""
+
+    reason: str
+
+
+def apply_to_base(repository: Repository, base: Base, patch: bytes) -> Applied | NotApplied:
+    """Apply a diff in a scratch repository that lives only as long as that takes."""
+    with tempfile.TemporaryDirectory(prefix="labkit-place-") as folder:
+        scratch = Repository.create_bare(Path(folder) / "git", like=repository)
+        return apply_diff(scratch, base, patch)
+
+
+def apply_diff(scratch: Repository, base: Base, patch: bytes) -> Applied | NotApplied:
+    """Apply a diff to `base`; an empty one, or one of white space alone, changes nothing.
+
+    `scratch` is a bare repository of the caller's that can read the base's objects. The repairs are
+    two: a lost final newline, and CRLF where every changed file has LF.
+    """
+    if not patch.strip():
+        return Applied(tree=base_tree(base), changed=())
+    complaint = ""
+    for candidate, repairs in _candidates(scratch, base, patch):
+        result, problem = _write(scratch, base, candidate)
+        if result:
+            return _checked(scratch, base, result, repairs)
+        complaint = complaint or problem
+    return NotApplied(reason=_line_ends_differ(scratch, base, patch) or complaint)
+
+
+def base_tree(base: Base) -> Tree:
+    """Return a base's files by path."""
+    return {entry.path: entry for entry in base.files()}
+
+
+def shown(path: bytes) -> str:
+    """Return a path as text that can always be written; odd bytes become escapes."""
+    return path.decode(errors="backslashreplace")
+
+
+def _candidates(
+    scratch: Repository, base: Base, patch: bytes
+) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+    """Yield the diff as it is, then with each repair that may be made."""
+    yield patch, ()
+    repairs: tuple[str, ...] = ()
+    if not patch.endswith(b"\n"):
+        patch, repairs = patch + b"\n", (_NEWLINE,)
+        yield patch, repairs
+    if b"\r\n" in patch:
+        normal = patch.replace(b"\r\n", b"\n")
+        if not _have_crlf(scratch, base, normal):
+            yield normal, (*repairs, _LINE_ENDS)
+
+
+def _write(scratch: Repository, base: Base, patch: bytes) -> tuple[str, str]:
+    """Return the id of the patched tree, or an empty one and what git says against it."""
+    index = {"GIT_INDEX_FILE": str(scratch.git_dir / "labkit-index")}
+    scratch.git("read-tree", base.tree, extra=index)
+    done = scratch.git(
+        "apply", "--cached", "--whitespace=nowarn", "-", stdin=patch, check=False, extra=index
+    )
+    if done.code == 0:
+        done = scratch.git("write-tree", check=False, extra=index)
+    if done.code == 0:
+        return done.stdout.decode().strip(), ""
+    lines = [line.removeprefix("error: ") for line in done.complaint.splitlines()]
+    return "", "; ".join(lines[:3]) or f"git apply ended in {done.code}"
+
+
+def _touched(scratch: Repository, patch: bytes) -> tuple[bytes, ...]:
+    """Return the paths that a diff names, as far as git can read it."""
+    listed = scratch.git("apply", "--numstat", "-z", "-", stdin=patch, check=False).stdout
+    return tuple(name for part in listed.split(b"\0") if (name := part.split(b"\t")[-1]))
+
+
+def _have_crlf(scratch: Repository, base: Base, patch: bytes) -> tuple[bytes, ...]:
+    """Return the files that a diff changes and that have CRLF line ends at the base."""
+    blobs = {entry.path: entry.oid for entry in base.entries}
+    return tuple(
+        path
+        for path in _touched(scratch, patch)
+        if b"\r\n" in base.contents.get(blobs.get(path, ""), b"")
+    )
+
+
+def _line_ends_differ(scratch: Repository, base: Base, patch: bytes) -> str:
+    """Return a sentence when a diff fails only because it lost the CRs of its files."""
+    paths = () if b"\r\n" in patch else _have_crlf(scratch, base, patch)
+    if not paths:
+        return ""
+    index = {"GIT_INDEX_FILE": str(scratch.git_dir / "labkit-index")}
+    scratch.git("read-tree", base.tree, extra=index)
+    loose = scratch.git(
+        "apply", "--cached", "--check", "--ignore-whitespace", "-",
+        stdin=patch, check=False, extra=index,
+    )  # fmt: skip
+    names = ", ".join(shown(path) for path in paths)
+    return f"line ends differ: the diff has LF, but CRLF stands in {names}" * (loose.code == 0)
+
+
+def _checked(
+    scratch: Repository, base: Base, result: str, repairs: tuple[str, ...]
+) -> Applied | NotApplied:
+    """Read the patched tree back; refuse what must not be laid out for grading."""
+    entries = scratch.tree(result)
+    before = {entry.path: entry for entry in base.entries}
+    changed = tuple(entry for entry in entries if before.get(entry.path) != entry)
+    if any(entry.mode == GITLINK for entry in changed):
+        paths = ", ".join(shown(entry.path) for entry in changed if entry.mode == GITLINK)
+        return NotApplied(reason=f"the diff adds or moves a submodule: {paths}")
+    contents = dict(zip(changed, scratch.blobs(entry.oid for entry in changed), strict=True))
+    new = {
+        entry.path: Entry(path=entry.path, kind=_KINDS.get(entry.mode, Kind.FILE), data=data)
+        for entry, data in contents.items()
+    }
+    problem = _odd_name(entries, changed) or _bad_link(new.values())
+    if problem:
+        return NotApplied(reason=problem)
+    here = {entry.path for entry in entries}
+    kept = {path: entry for path, entry in base_tree(base).items() if path in here}
+    gone = before.keys() - here
+    return Applied(tree=kept | new, changed=tuple(sorted({*new, *gone})), repairs=repairs)
+
+
+def _bad_link(new: Iterable[Entry]) -> str:
+    """Return a sentence about a link that could lead out of the tree.
+
+    `..` may stand at a target's beginning only: later on it could climb from where another link
+    leads, which its text does not show.
+    """
+    for entry in new:
+        if entry.kind is not Kind.SYMLINK:
+            continue
+        parts = entry.data.split(b"/")
+        climbs = len(list(itertools.takewhile(lambda part: part == b"..", parts)))
+        if (
+            entry.data.startswith(b"/")
+            or climbs > entry.path.count(b"/")
+            or b".." in parts[climbs:]
+        ):
+            return f"the link {shown(entry.path)} leads out of the tree: {shown(entry.data)}"
+    return ""
+
+
+def _odd_name(entries: Iterable[TreeEntry], changed: Iterable[TreeEntry]) -> str:
+    """Return a sentence about a new path that some file systems take for another one."""
+    spellings: dict[str, set[bytes]] = {}
+    for entry in entries:
+        for part in _leading(entry.path):
+            spellings.setdefault(_folded(part), set()).add(part)
+    for entry in changed:
+        if any(_folded(part) == ".git" for part in entry.path.split(b"/")):
+            return f"the diff writes below .git: {shown(entry.path)}"
+        for part in _leading(entry.path):
+            twins = spellings[_folded(part)] - {part}
+            if twins:
+                return f"{shown(part)} and {shown(min(twins))} are one path on some systems"
+    return ""
+
+
+def _leading(path: bytes) -> Iterator[bytes]:
+    """Yield a path and every folder that it lies in."""
+    parts = path.split(b"/")
+    return (b"/".join(parts[:count]) for count in range(1, len(parts) + 1))
+
+
+def _folded(path: bytes) -> str:
+    return unicodedata.normalize("NFC", os.fsdecode(path)).casefold()
