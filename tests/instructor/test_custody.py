@@ -29,7 +29,7 @@ TASK = TaskId("bug-slug")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 HOLDER, BACKUP = new_identity(), new_identity()
 DRAFT = {
-    "hidden/tests/test_slug.py": b"from slug import slug\n\ndef test_empty():\n    assert not slug(0)\n",
+    "hidden/tests/test_slug.py": b"import slug\n\n\ndef test_none():\n    assert slug.make('')\n",
     "oracle.yaml": b"structure: []\n",
     "mutations/01-a.patch": b"diff --git a/a b/a\n",
     "examples/good-1.md": b"I ask which one you mean.\n",
