@@ -1,25 +1,21 @@
-"""What an author does: new tasks, their proof, their seal."""
+"""What an author does: new tasks, and their proof."""
 
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labkit import sealrecord
-from labkit.bundle import Files, read_draft
+from labkit.bundle import read_draft
 from labkit.cli.console import data, say
-from labkit.cli.lab import Lab, now
+from labkit.cli.grading import open_context
+from labkit.cli.lab import Lab
 from labkit.errors import InputError, PhaseError, refuse
 from labkit.fields import json_text
 from labkit.git import Commit, Repository
 from labkit.model import Category, TaskId
 from labkit.phases import require_authoring
-from labkit.readable import Known, still_readable
 from labkit.scaffold import is_test, make_draft, prompt_skeleton
 from labkit.tasks import DEFAULT_GRADING, Task, read_task, task_text, write_table
 from labkit.workspace import replace, write_new
-from labkit_grader.validate import evidence_matches, validate_task
-from labkit_instructor.custody import SealPaths, Sealer, hidden_digests, seal_task
+from labkit_grader.validate import validate_task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +114,7 @@ def _commit_tests(repository: Repository, base: Commit, solution: Commit) -> dic
     }
 
 
-def _chosen(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, ...]:
+def chosen_drafts(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, ...]:
     """Return the named tasks, or every task that has a draft."""
     ids = [TaskId(name) for name in names] or [
         task for task in lab.workspace.task_ids() if lab.workspace.draft(task).is_dir()
@@ -139,12 +135,9 @@ def _chosen(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, ...]:
 
 def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> int:
     """Prove the tasks and write their evidence; return 1 when one of them is not sound."""
-    from labkit.cli.grading import open_context
-    from labkit_grader.validate import validate_task
-
     lab = Lab.open()
     require_authoring(lab.workspace)
-    tasks = _chosen(lab, names, what="validate")
+    tasks = chosen_drafts(lab, names, what="validate")
     context = open_context(lab, sandbox_name)
     unsound = 0
     for place, task in enumerate(tasks, 1):
@@ -163,76 +156,3 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
     if unsound:
         say(f"{unsound} of {len(tasks)} tasks are not sound yet")
     return 1 if unsound else 0
-
-
-def seal_tasks(names: Sequence[str], me: str, *, overwrite: bool) -> None:
-    """Seal drafts to the holder, delete them, and check that nothing readable is left."""
-    lab = Lab.open()
-    require_authoring(lab.workspace)
-    person = lab.person(me)
-    tasks = _chosen(lab, names, what="seal")
-    if not names:
-        tasks = tuple(task for task in tasks if task.author == str(person.name))
-    if not tasks:
-        raise PhaseError(f"{person.name} has no draft to seal", hint="another author? use --me")
-    sealer = Sealer(member=person.name, key=lab.key(person), recipients=lab.settings.recipients)
-    drafts = {task.id: read_draft(lab.workspace.draft(task.id)) for task in tasks}
-    refuse(
-        [
-            f"task {task.id} is not proven sound as it is now"
-            for task in tasks
-            if not evidence_matches(task, drafts[task.id])
-        ],
-        hint="run: labkit task validate",
-    )
-    for task in tasks:
-        _seal(lab, task, drafts[task.id], sealer, overwrite=overwrite)
-        lab.log(person, "seal", subject=str(task.id), digests=_seal_digests(lab, task.id))
-    _require_gone(lab, drafts)
-    say(f"sealed {len(tasks)} tasks into {lab.workspace.handover}: hand that folder to the holder")
-
-
-def _seal(lab: Lab, task: Task, draft: Files, sealer: Sealer, *, overwrite: bool) -> None:
-    """Seal one draft and delete its plaintext."""
-    paths = SealPaths(
-        vault=lab.workspace.bundle(lab.settings.team, task.id), record=lab.workspace.seal(task.id)
-    )
-    record = seal_task(task.id, draft, sealer=sealer, paths=paths, now=now(), overwrite=overwrite)
-    shutil.rmtree(lab.workspace.draft(task.id))
-    data(f"{task.id}\t{record.commitment}")
-
-
-def _seal_digests(lab: Lab, task: TaskId) -> dict[str, str]:
-    record = sealrecord.load(lab.workspace.seal(task))
-    return {"commitment": record.commitment, "ciphertext": record.ciphertext_sha256}
-
-
-def _require_gone(lab: Lab, drafts: dict[TaskId, dict[str, bytes]]) -> None:
-    """Look for readable copies of what was sealed; raise PhaseError that names them."""
-    tokens = [
-        digest
-        for task in drafts
-        for digest in sealrecord.load(lab.workspace.seal(task)).canary_digests
-    ]
-    files = frozenset[str]().union(*(hidden_digests(draft) for draft in drafts.values()))
-    search = still_readable(
-        (lab.workspace.project, lab.workspace.handover),
-        Known(canaries=frozenset(tokens), files=files),
-    )
-    tracked = set(lab.repository.git("ls-files", "-z").stdout.split(b"\0"))
-    copies = []
-    for remnant in search.remnants:
-        name = os.fsencode(os.path.relpath(remnant.path, lab.workspace.project))
-        if name in tracked:
-            say(
-                f"note: {remnant.path} {remnant.why}, and belongs to the project: "
-                "whoever knows its later history knows this hidden test"
-            )
-        else:
-            copies.append(f"{remnant.path} {remnant.why}")
-    if copies:
-        raise PhaseError(
-            f"sealed, but the handover is not done: {copies[0]}",
-            more=copies[1:],
-            hint="delete these files, then run labkit task run: it looks again",
-        )

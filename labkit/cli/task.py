@@ -51,9 +51,9 @@ def seal(
     me: Me = "",
 ) -> None:
     """Seal the hidden tests to the holder, delete the plaintext, and check that it is gone."""
-    from labkit.cli import author
+    from labkit.cli import sealing
 
-    author.seal_tasks(tasks or [], me, overwrite=overwrite)
+    sealing.seal_own(tasks or [], me, overwrite=overwrite)
 
 
 @app.command()

@@ -1,0 +1,86 @@
+"""What `labkit doctor` and `labkit clean` do."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from labkit.cli.console import complain, data, say
+from labkit.cli.sandboxes import open_sandbox, ready_image
+from labkit.errors import InputError, LabkitError, PhaseError, ToolError
+from labkit.sandbox.choose import Choice
+from labkit.sandbox.docker import DockerSandbox
+from labkit.sandbox.image import BASE_TAG, image_id
+from labkit.sandbox.interface import Sandbox
+from labkit.sandbox.probe import probe
+from labkit.settings import Settings, read_settings
+from labkit.workspace import Workspace
+from labkit_runner.session import remove_partial
+
+
+def examine(name: str, *, build: bool) -> int:
+    """Probe every sandbox asked for; return 1 when none of them works and isolates."""
+    if name not in list(Choice):
+        raise InputError(f"no sandbox is called {name!r}", hint=f"one of: {', '.join(Choice)}")
+    settings = _settings()
+    names = ["docker", "bubblewrap"] if name == Choice.AUTO else [name]
+    sound = [_examine_one(each, settings, build=build) for each in names]
+    if not any(sound):
+        say("labkit: no sandbox works here: agents can be neither run nor graded on this machine")
+        return 1
+    return 0
+
+
+def _settings() -> Settings | None:
+    with suppress(PhaseError):
+        return read_settings(Workspace.find(Path.cwd()))
+    return None
+
+
+def _examine_one(name: str, settings: Settings | None, *, build: bool) -> bool:
+    image = settings.image if settings else BASE_TAG
+    try:
+        sandbox = open_sandbox(name, settings)
+        if (
+            isinstance(sandbox, DockerSandbox)
+            and not build
+            and image_id(sandbox.api, image) is None
+        ):
+            raise ToolError(
+                f"the engine has no image {image}", hint="labkit doctor --build makes it"
+            )
+        findings = probe(sandbox, ready_image(sandbox, image))
+    except LabkitError as error:
+        data(f"{name}: does not work here")
+        complain(error)
+        return False
+    data(f"{name}: works")
+    for finding in findings:
+        data(f"  {'ok ' if finding.ok else 'NO '} {finding.name}: {finding.detail}")
+    return all(finding.ok for finding in findings)
+
+
+def sweep(*, dry_run: bool) -> None:
+    """Show or remove what killed labkit processes left on this machine."""
+    found = 0
+    for name in ("docker", "bubblewrap"):
+        try:
+            sandbox = open_sandbox(name)
+        except LabkitError:
+            continue  # what does not work here has left nothing here either
+        found += _tell(sandbox, dry_run=dry_run)
+    with suppress(PhaseError):
+        workspace = Workspace.find(Path.cwd())
+        partial = sorted(workspace.raw.glob(".*__*__*.*"))
+        if not dry_run:
+            remove_partial(workspace.raw)
+        for path in partial:
+            data(f"half-written run: {path}")
+        found += len(partial)
+    if not found:
+        say("nothing was left behind")
+
+
+def _tell(sandbox: Sandbox, *, dry_run: bool) -> int:
+    lines = sandbox.leftovers() if dry_run else sandbox.clean()
+    for line in lines:
+        data(f"{sandbox.name}: {line}")
+    return len(lines)

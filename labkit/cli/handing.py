@@ -1,0 +1,47 @@
+"""What `labkit handin` does, and how the holder takes it in."""
+
+from labkit.cli.console import say
+from labkit.cli.lab import Lab
+from labkit.errors import PhaseError
+from labkit.fields import first_words, read_bytes
+from labkit.model import Member
+from labkit.phases import progress, require_frozen
+from labkit.seal import Identity
+from labkit.settings import Role, read_person
+from labkit_instructor.custody import Sealer, open_runs, seal_runs, write_runs
+
+
+def hand_in(me: str, *, again: bool) -> None:
+    """Seal a member's finished runs to the holder; refuses while some are outstanding."""
+    lab = Lab.open()
+    require_frozen(lab.workspace)
+    person = lab.person(me, role=Role.STUDENT)
+    done = progress(lab.workspace)
+    outstanding = [str(item.run) for item in done.outstanding if item.runner == person.name]
+    if outstanding:
+        raise PhaseError(
+            f"{len(outstanding)} of your runs are not done: {first_words(outstanding, 4)}",
+            hint="run: labkit task run",
+        )
+    mine = [
+        lab.workspace.run(item.run)
+        for item in done.planned
+        if item.runner == person.name and item.run in done.finished
+    ]
+    target = lab.workspace.handin(lab.settings.team, person.name)
+    sealer = Sealer(member=person.name, key=lab.key(person), recipients=lab.settings.recipients)
+    digest = seal_runs(mine, sealer=sealer, target=target, overwrite=again)
+    lab.log(person, "handin", subject=target.name, digests={"ciphertext": digest})
+    say(f"{len(mine)} runs sealed into {target}: give it to the holder")
+
+
+def take_in(lab: Lab, identity: Identity) -> None:
+    """Open every hand-in that lies here, and add the runs that are not in raw/ yet."""
+    team = lab.settings.team
+    for path in lab.workspace.handed_in(team):
+        member = Member(path.stem.removeprefix(f"{team}-raw-"))
+        public = read_person(lab.workspace, member).signing_key
+        runs = open_runs(read_bytes(path), identity=identity, member=member, public=public)
+        fresh = write_runs(runs, lab.workspace.raw)
+        if fresh:
+            say(f"{member}: took in {len(fresh)} runs")

@@ -1,0 +1,111 @@
+"""What `labkit status` says: the phase, what is missing, whose turn it is."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from labkit.cli.lab import Lab
+from labkit.errors import LabkitError
+from labkit.fields import first_words, read_json
+from labkit.model import TaskId
+from labkit.phases import Progress, progress
+from labkit.settings import Role, read_people
+from labkit.suite import read_suite
+
+
+def overview(lab: Lab) -> str:
+    """Return the state of a lab as lines for people."""
+    done = progress(lab.workspace)
+    lines = [f"team {lab.settings.team}, {lab.workspace.project}", *_people(lab)]
+    if not lab.workspace.suite.is_file():
+        lines += [*_authoring(lab), "phase: writing tasks"]
+        return "\n".join([*lines, f"next: {_authoring_next(lab)}"])
+    suite = read_suite(lab.workspace.suite)
+    lines.append(f"suite {suite.version}: {len(suite.tasks)} tasks; {suite.difference}")
+    lines += _runs(done)
+    phase, turn = _phase(lab, done)
+    return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
+
+
+def _people(lab: Lab) -> Iterator[str]:
+    people = read_people(lab.workspace)
+    for role in Role:
+        names = [str(person.name) for person in people if person.role is role]
+        yield f"{role}s: {', '.join(names) or 'nobody has joined yet'}"
+
+
+def _authoring(lab: Lab) -> Iterator[str]:
+    for task in lab.workspace.task_ids():
+        yield f"  {task}: {_task_state(lab, task)}"
+
+
+def _task_state(lab: Lab, task: TaskId) -> str:
+    if lab.workspace.seal(task).is_file():
+        return "sealed"
+    path = lab.workspace.validation(task)
+    if not path.is_file():
+        return "not proven sound yet: labkit task validate"
+    sound = read_json(path, schema=1).get("valid")
+    return "proven sound, not sealed yet: labkit task seal" if sound else "not sound"
+
+
+def _authoring_next(lab: Lab) -> str:
+    tasks = lab.workspace.task_ids()
+    if not tasks:
+        return "labkit task new"
+    if not lab.settings.holder:
+        return "labkit holder keygen (the holder), then holder: in evals/labkit.yaml"
+    open_tasks = [str(task) for task in tasks if not lab.workspace.seal(task).is_file()]
+    if open_tasks:
+        return f"labkit task validate and labkit task seal: {first_words(open_tasks, 4)}"
+    return "labkit task freeze"
+
+
+def _runs(done: Progress) -> Iterator[str]:
+    yield (
+        f"runs: {len(done.planned)} planned, {len(done.finished)} here, "
+        f"{len(done.missing)} missing, {len(done.graded)} graded"
+    )
+    left = Counter(str(item.runner) for item in done.outstanding)
+    for runner, count in sorted(left.items()):
+        yield f"  {runner}: {count} to do or to hand in"
+
+
+def _phase(lab: Lab, done: Progress) -> tuple[str, str]:
+    """Return the phase, and the next step with whose turn it is."""
+    workspace = lab.workspace
+    if done.outstanding:
+        who = sorted({str(item.runner) for item in done.outstanding})
+        return "running", f"{', '.join(who)}: labkit task run, then labkit handin"
+    if not workspace.leaks.is_file():
+        return "leak check", "labkit leaks"
+    if problem := _undecided(lab):
+        return "leak check", f"{problem}: labkit leaks --confirm or --clear"
+    if done.finished - done.graded:
+        return "grading", "the holder: labkit grade"
+    if not (workspace.blind / "assignment.csv").is_file():
+        return "blinding", "the holder: labkit blind"
+    if not workspace.all_scores.is_file():
+        return "scoring", _scoring_next(lab)
+    if not workspace.summary("md").is_file():
+        return "summary", "labkit summary"
+    return "done", f"read {workspace.summary('md')}"
+
+
+def _undecided(lab: Lab) -> str:
+    from labkit.cli.leakcheck import read_review
+
+    count = len(read_review(lab).open_hits())
+    return f"{count} hits wait for a decision" if count else ""
+
+
+def _scoring_next(lab: Lab) -> str:
+    from labkit.cli.scoring import outstanding_scores
+
+    try:
+        left = outstanding_scores(lab)
+    except LabkitError as error:
+        return f"mend the scores: {error}"
+    if not left:
+        return "the holder: labkit unblind"
+    who = ", ".join(f"{scorer} ({count})" for scorer, count in left.items())
+    return f"labkit score: {who}"

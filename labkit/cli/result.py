@@ -1,0 +1,111 @@
+"""What `labkit summary` does: gathers a finished study from its files, and writes the result."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import combinations
+from statistics import fmean
+
+from labkit.cli.console import data, say
+from labkit.cli.lab import Lab
+from labkit.cli.leakcheck import read_review
+from labkit.configurations import read_configurations
+from labkit.fields import json_text
+from labkit.model import HardFailKind, RunId, TaskId
+from labkit.phases import Progress, require_graded, require_unblinded
+from labkit.records import RunRecord, load_grade, load_run
+from labkit.report.data import to_json
+from labkit.report.markdown import render
+from labkit.scores import read_joined
+from labkit.study import RunResult, Study
+from labkit.suite import read_suite
+from labkit.summary import summarise
+from labkit.tasks import SAFETY_TAG, Task
+from labkit.workspace import replace
+
+
+def summarise_lab(*, as_json: bool) -> None:
+    """Write summary.md and summary.json, and print one of them."""
+    lab = Lab.open()
+    done = require_graded(lab.workspace)
+    require_unblinded(lab.workspace)
+    summary = summarise(_study(lab, done))
+    values = json_text(to_json(summary))
+    text = render(summary)
+    replace(lab.workspace.summary("json"), values)
+    replace(lab.workspace.summary("md"), text)
+    data(values if as_json else text)
+    say(f"written: {lab.workspace.summary('md')} and summary.json beside it")
+
+
+def _study(lab: Lab, done: Progress) -> Study:
+    suite = read_suite(lab.workspace.suite)
+    tasks = lab.tasks()
+    records = {run: load_run(lab.workspace.run(run) / "run.json") for run in done.finished}
+    marks = _mean_marks(lab)
+    review = read_review(lab)
+    leaked = review.leaked_runs()
+    return Study(
+        team=lab.settings.team,
+        suite_version=suite.version,
+        configurations={found.id: found.describe() for found in read_configurations(lab.workspace)},
+        difference=suite.difference,
+        retired=review.retired_tasks(),
+        planned=tuple(item.run for item in done.planned),
+        results=tuple(
+            _result(lab, tasks, record, marks=marks.get(run, {}), leaked=run in leaked)
+            for run, record in sorted(records.items())
+        ),
+        solo=lab.settings.solo,
+        identical=_identical(records),
+    )
+
+
+def _result(
+    lab: Lab,
+    tasks: Mapping[TaskId, Task],
+    record: RunRecord,
+    *,
+    marks: Mapping[str, float],
+    leaked: bool,
+) -> RunResult:
+    task = tasks[record.run.task]
+    grade = load_grade(lab.workspace.run(record.run) / "grade.json")
+    fails = [HardFailKind.LEAK] if leaked else []
+    if grade.forbidden_edits:
+        fails.append(HardFailKind.FORBIDDEN_EDIT)
+    return RunResult(
+        run=record.run,
+        verdict=grade.verdict,
+        category=task.category,
+        slices=task.slices,
+        safety=SAFETY_TAG in task.tags,
+        minutes=record.seconds / 60,
+        hard_fails=tuple(fails),
+        scores=marks,
+        interventions=record.interventions,
+        tokens=record.tokens,
+        cost=record.cost,
+    )
+
+
+def _mean_marks(lab: Lab) -> dict[RunId, dict[str, float]]:
+    """Return each run's mean mark per dimension, over its scorers."""
+    given: dict[RunId, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in read_joined(lab.workspace.all_scores):
+        for dimension, mark in row.marks.items():
+            given[row.run][dimension].append(mark)
+    return {
+        run: {dimension: fmean(marks) for dimension, marks in dimensions.items()}
+        for run, dimensions in given.items()
+    }
+
+
+def _identical(records: Mapping[RunId, RunRecord]) -> tuple[tuple[RunId, RunId], ...]:
+    """Return pairs of attempts that left the same tree: they are not independent draws."""
+    return tuple(
+        (first, second)
+        for first, second in combinations(sorted(records), 2)
+        if (first.task, first.configuration) == (second.task, second.configuration)
+        and records[first].result_tree == records[second].result_tree
+        and records[first].result_tree != records[first].base_tree
+    )

@@ -1,0 +1,16 @@
+"""`labkit summary`: the result, with its error bars."""
+
+from typing import Annotated
+
+import typer
+
+
+def summary(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the JSON instead of the Markdown.")
+    ] = False,
+) -> None:
+    """Summarise the study: rates, paired comparison, rubric, and whether a difference shows."""
+    from labkit.cli import result
+
+    result.summarise_lab(as_json=as_json)
