@@ -5,10 +5,12 @@ empty sandbox once every process of the first is gone, so that nothing follows a
 """
 
 import contextlib
+import json
 import os
+import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -26,6 +28,8 @@ from labkit.sandbox.view import command_view, limited, reader_view
 
 _PREFIX = "labkit-"
 _OWNER = "owner.json"
+_RUNNING = "running.json"
+"""In a scratch folder: the process to kill from outside, and the labels of its run."""
 _KILLED = 137
 
 
@@ -60,6 +64,17 @@ class BubblewrapSandbox:
             _remove(folder)
         return tuple(f"scratch folder {folder.name}" for folder in orphans)
 
+    def kill(self, labels: Mapping[str, str]) -> int:
+        """Kill, from outside, what runs with all of these labels; return how many that were."""
+        found = 0
+        for folder in self._scratch_root.glob(f"{_PREFIX}*"):
+            with contextlib.suppress(OSError, ValueError):
+                running = json.loads((folder / _RUNNING).read_text(encoding="utf-8"))
+                if labels.items() <= running["labels"].items():
+                    os.kill(running["pid"], signal.SIGKILL)
+                    found += 1
+        return found
+
     @contextlib.contextmanager
     def _scratch(self) -> Iterator[Path]:
         try:
@@ -84,6 +99,7 @@ class BubblewrapSandbox:
         begun = time.monotonic()
         arguments = [*view, "--", *limited(spec.limits, command, memory=group is None)]
         with started(self._bwrap, arguments, group=group) as running:
+            _write_running(tree.parent, running.outer.pid, spec.labels)
             with running.drained(output), running.deadline(spec.limits.seconds):
                 running.feed(spec.returned_tar, spec.streamed_tar)
                 code = running.wait()
@@ -131,6 +147,11 @@ def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
     if code == _KILLED and group is not None and group.ran_out_of_memory():
         return Ended.OUT_OF_MEMORY
     return Ended.KILLED if code < 0 else Ended.EXITED
+
+
+def _write_running(scratch: Path, pid: int, labels: Mapping[str, str]) -> None:
+    text = json.dumps({"pid": pid, "labels": dict(labels)})
+    (scratch / _RUNNING).write_text(text, encoding="utf-8")
 
 
 @contextlib.contextmanager

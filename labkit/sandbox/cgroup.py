@@ -13,7 +13,7 @@ from labkit.sandbox.container import MIB
 from labkit.sandbox.interface import Limits
 
 _ROOT = Path("/sys/fs/cgroup")
-_JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
+_JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit; shift; done; shift; exec "$@"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

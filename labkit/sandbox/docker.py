@@ -9,7 +9,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Self
 
@@ -78,6 +78,15 @@ class DockerSandbox:
         for container, _ in orphans:
             self._remove(container)
         return tuple(line for _, line in orphans)
+
+    def kill(self, labels: Mapping[str, str]) -> int:
+        """Kill, from outside, what runs with all of these labels; return how many that were."""
+        wanted = ["labkit=1", *(f"{name}={value}" for name, value in labels.items())]
+        with engine_errors("the engine could not be told to kill a container"):
+            found = self._api.containers(filters={"label": wanted})
+            for each in found:
+                self._api.kill(each["Id"])
+        return len(found)
 
     def _create(self, spec: Spec) -> str:
         with engine_errors("the container could not be made"):

@@ -24,6 +24,7 @@ _GRACE = 10.0
 class _Process(Protocol):
     """What is used of the process that `labkit.process` starts."""
 
+    pid: int
     stdin: IO[bytes] | None
     stdout: IO[bytes] | None
     stderr: IO[bytes] | None
