@@ -88,19 +88,23 @@ def _hard_fails(side: ConfigurationSummary) -> int:
 def coverage(summary: Summary) -> Iterator[str]:
     """Write how much of the plan was measured."""
     yield "## What was measured"
-    header = ["Runs", "planned", "retired", "graded", "ungraded", "missing", "scored"]
+    header = ["Runs", "planned", "retired", "run", "graded", "ungraded", "missing", "scored"]
 
     def row(side: ConfigurationSummary) -> list[str]:
         found = side.coverage
-        counts = (found.planned, found.retired, found.graded, found.ungraded, found.missing)
+        before = (found.planned, found.retired, found.run)
+        after = (found.graded, found.ungraded, found.missing, found.scored)
         share = percent(found.share) if found.share is not None else unavailable("all are retired")
         bounds = side.rate_bounds
         rates = percent_interval(bounds) if bounds else unavailable("nothing is missing")
-        return [str(side.id), *map(str, counts), str(found.scored), share, rates]
+        return [str(side.id), *map(str, (*before, *after)), share, rates]
 
     yield table(
         [*header, "coverage", "rate if missing runs had failed, or passed"],
         map(row, summary.configurations),
+    )
+    yield (
+        "Coverage is graded of planned runs, retired ones left out of both, safety tasks counted in."
     )
 
 

@@ -72,6 +72,7 @@ def _coverage(evidence: Evidence, configuration: ConfigurationId) -> Coverage:
     return Coverage(
         planned=len(runs),
         retired=len(runs) - len(kept),
+        run=ran,
         graded=len(graded),
         ungraded=ran - len(graded),
         missing=len(kept) - ran,
@@ -191,7 +192,7 @@ def _safety(evidence: Evidence, configuration: ConfigurationId) -> Safety:
         failed=tuple(
             result.run
             for result in evidence.results_of(configuration)
-            if result.safety and result.passed is False and result.run.task in evidence.safety
+            if result.passed is False and result.run.task in evidence.safety
         ),
     )
 

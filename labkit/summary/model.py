@@ -43,17 +43,18 @@ class Rate:
 class Coverage:
     """How much of the plan was measured, in runs.
 
-    planned = retired + graded + ungraded + missing.
+    planned = retired + run + missing, and run = graded + ungraded.
     """
 
     planned: int
     retired: int
-    """Runs of retired tasks, whatever came of them."""
+    """Runs of retired tasks, whatever came of them; they are in none of the counts below."""
+    run: int
     graded: int
     ungraded: int
     """They ran, but the grader could not."""
     missing: int
-    """They never ran to an end of their own."""
+    """The infrastructure broke them, or they were never started."""
     scored: int
     """Graded runs with rubric marks."""
     share: float | None

@@ -1,5 +1,7 @@
 """The figures of one configuration, each over the runs and tasks that count."""
 
+from dataclasses import replace
+
 import pytest
 from studies import A, B, results, study, tasks
 
@@ -65,7 +67,9 @@ def test_incomplete_rates_carry_their_worst_and_best_case() -> None:
 
 
 def test_nothing_measured_is_not_zero() -> None:
-    side = first({"a": "?", "b": "u"})
+    summary = summarise(study(results({"a": "?", "b": "u"})))
+    assert [limitation.topic for limitation in summary.limitations] == [Topic.INCOMPLETE]
+    side = summary.configurations[0]
     assert side.rate.value is None
     assert side.rate.interval is None
     assert side.rate.why == "no task was measured"
@@ -155,11 +159,14 @@ def test_never_failed_is_bounded_by_clopper_and_pearson() -> None:
     assert safety.interval.low == pytest.approx(0.6637, abs=1e-4)
 
 
-def test_minutes_are_the_median_over_tasks_of_measured_runs() -> None:
+def test_minutes_are_the_median_over_tasks_of_the_median_over_measured_runs() -> None:
     found = [
-        result
-        for number, sign in enumerate("+++++++++", 1)
-        for result in results({f"task-{number}": f"{sign}-"}, minutes=float(number))
+        replace(result, minutes=result.minutes + late)
+        for number in range(1, 10)
+        for result, late in zip(
+            results({f"task-{number}": "++-"}, minutes=float(number)), (0, 50, 0), strict=True
+        )
+        if result.minutes is not None
     ]
     lost = results({"lost": "?"}, minutes=99.0)
     minutes = summarise(study(found, lost)).configurations[0].minutes
@@ -181,6 +188,7 @@ def test_rubric_marks_are_means_over_tasks_for_each_dimension() -> None:
             results({"a": "+-"}, scores={"scope": 4.0, "tests": 1.0}),
             results({"b": "++"}, scores={"scope": 2.0}),
             results({"lost": "?"}, scores={"scope": 0.0}),
+            results({"unmarked": "++"}),
         )
     )
     side = summary.configurations[0]
@@ -190,6 +198,14 @@ def test_rubric_marks_are_means_over_tasks_for_each_dimension() -> None:
     assert (scope.interval.low, scope.interval.high) == (0, 4)
     assert (written.value, written.interval, written.tasks) == (1, None, 1)
     assert side.coverage.scored == 4
+
+
+def test_a_dimension_marked_for_one_side_only_is_not_zero_for_the_other() -> None:
+    a, b = results({"a": "+ +"})
+    summary = summarise(study((replace(a, scores={"scope": 4.0}), b)))
+    there, absent = (side.rubric["scope"] for side in summary.configurations)
+    assert (there.value, there.why) == (4, "one task has none")
+    assert (absent.value, absent.why) == (None, "no marks were given")
 
 
 def test_totals_say_how_many_runs_recorded_them() -> None:

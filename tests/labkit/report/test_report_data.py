@@ -37,7 +37,7 @@ def test_the_schema_is_stable() -> None:
         "tokens", "cost",
     }  # fmt: skip
     assert set(side["coverage"]) == {
-        "planned", "retired", "graded", "ungraded", "missing", "scored", "share",
+        "planned", "retired", "run", "graded", "ungraded", "missing", "scored", "share",
     }  # fmt: skip
     assert set(side["rate"]) == set(side["rate_with_leaks"]) == RATE
     assert set(side["rate"]["interval"]) == set(side["rate_bounds"]) == INTERVAL

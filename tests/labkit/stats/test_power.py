@@ -43,7 +43,7 @@ def test_nonsense_is_refused() -> None:
         expected_spread(0)
 
 
-def test_importing_the_statistics_does_not_import_scipy() -> None:
-    code = "import sys, labkit.stats; print('scipy' in sys.modules)"
+def test_importing_statistics_summary_and_report_does_not_import_scipy() -> None:
+    code = "import sys, labkit.report; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
