@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,3 +95,11 @@ def start(
         )
     except OSError as error:
         raise ToolError(f"{argv[0]} could not be started: {error.strerror}") from error
+
+
+def show(argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """Run a program whose output people are to see as it comes; return its exit code."""
+    sys.stdout.flush()
+    return subprocess.run(
+        [str(word) for word in argv], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, check=False
+    ).returncode

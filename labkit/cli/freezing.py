@@ -80,7 +80,7 @@ def _tell(lab: Lab, suite: Suite) -> None:
 def _frozen_tasks(
     lab: Lab, tasks: dict[TaskId, Task], people: tuple[Person, ...]
 ) -> dict[TaskId, FrozenTask]:
-    """Return what the suite pins of each task; raises InputError with everything that is missing."""
+    """Return what the suite pins of each task; raises InputError with all that is missing."""
     keys = {person.name: person.signing_key for person in people}
     problems: list[str] = []
     frozen: dict[TaskId, FrozenTask] = {}

@@ -22,7 +22,7 @@ def overview(lab: Lab) -> str:
     suite = read_suite(lab.workspace.suite)
     lines.append(f"suite {suite.version}: {len(suite.tasks)} tasks; {suite.difference}")
     lines += _runs(done)
-    phase, turn = _phase(lab, done)
+    phase, turn = next(_open_steps(lab, done))
     return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
 
 
@@ -70,25 +70,25 @@ def _runs(done: Progress) -> Iterator[str]:
         yield f"  {runner}: {count} to do or to hand in"
 
 
-def _phase(lab: Lab, done: Progress) -> tuple[str, str]:
-    """Return the phase, and the next step with whose turn it is."""
+def _open_steps(lab: Lab, done: Progress) -> Iterator[tuple[str, str]]:
+    """Yield each phase that is not over, first one first, with its next step and whose turn it is."""
     workspace = lab.workspace
     if done.outstanding:
         who = sorted({str(item.runner) for item in done.outstanding})
-        return "running", f"{', '.join(who)}: labkit task run, then labkit handin"
+        yield "running", f"{', '.join(who)}: labkit task run, then labkit handin"
     if not workspace.leaks.is_file():
-        return "leak check", "labkit leaks"
-    if problem := _undecided(lab):
-        return "leak check", f"{problem}: labkit leaks --confirm or --clear"
+        yield "leak check", "labkit leaks"
+    elif problem := _undecided(lab):
+        yield "leak check", f"{problem}: labkit leaks --confirm or --clear"
     if done.finished - done.graded:
-        return "grading", "the holder: labkit grade"
+        yield "grading", "the holder: labkit grade"
     if not (workspace.blind / "assignment.csv").is_file():
-        return "blinding", "the holder: labkit blind"
-    if not workspace.all_scores.is_file():
-        return "scoring", _scoring_next(lab)
+        yield "blinding", "the holder: labkit blind"
+    elif not workspace.all_scores.is_file():
+        yield "scoring", _scoring_next(lab)
     if not workspace.summary("md").is_file():
-        return "summary", "labkit summary"
-    return "done", f"read {workspace.summary('md')}"
+        yield "summary", "labkit summary"
+    yield "done", f"read {workspace.summary('md')}"
 
 
 def _undecided(lab: Lab) -> str:

@@ -65,6 +65,6 @@ def demo(
     sandbox: SandboxName = "auto",
 ) -> None:
     """Walk through the whole lab on a bundled sample project, and end with its summary."""
-    from labkit.cli.demonstration import demonstrate
+    from labkit.cli.demo.play import demonstrate
 
     demonstrate(folder, sandbox)

@@ -1,0 +1,1 @@
+"""The demo: a whole lab on the bundled sample project."""
