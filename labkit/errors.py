@@ -5,6 +5,7 @@
     +-- PhaseError       2   a step out of order: says which step is missing
     +-- ToolError        3   git, the engine, the disk: something here could not do its work
     |   +-- InfrastructureError   one run was broken from outside: missing, never a fail
+    |   +-- ReturnedTooLargeError   a run left too much to read back: its own doing, a result
     +-- IntegrityError   3   a seal, key, commitment, signature or suite version does not match
 
 A verdict, a timeout, a hard fail and "ungraded" are values, never exceptions.
@@ -55,6 +56,13 @@ class ToolError(LabkitError):
 
 class InfrastructureError(ToolError):
     """A run or a grade was broken by what it ran on: it counts as missing, and can be retried."""
+
+
+class ReturnedTooLargeError(ToolError):
+    """A sandboxed command left more behind than is read back: there is no tree of it.
+
+    That is the command's own doing, so whoever ran it records a result, not a missing run.
+    """
 
 
 class IntegrityError(LabkitError):

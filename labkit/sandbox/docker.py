@@ -185,7 +185,7 @@ class DockerSandbox:
             response = self._archive(container, spec.returned)
         # A stream that is given up half read must be closed, or the engine blocks on it.
         with contextlib.closing(response):
-            return read_whole(_pieces(response), spec.limits.returned_bytes, collect)
+            return read_whole(_pieces(response), spec.limits.returned_bytes, collect)[0]
 
     def _archive(self, container: str, path: str) -> requests.Response:
         """Ask for a folder as `get_archive` does, keeping the response, which can be closed."""

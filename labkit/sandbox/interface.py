@@ -92,7 +92,8 @@ class Sandbox(Protocol):
         """Run the command and collect the returned folder after every process of it is gone.
 
         Raises InfrastructureError when the sandbox itself failed (engine gone, disk full, image
-        missing): then there is no result, and nothing of the run is left behind.
+        missing): then there is no result, and nothing of the run is left behind. Reading the
+        returned folder beyond `limits.returned_bytes` raises ReturnedTooLargeError in `collect`.
         """
         ...
 

@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
-from labkit.errors import InfrastructureError, ToolError
+from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.sandbox.bootstrap import READY
 from labkit.sandbox.interface import Collect, T
 
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 1024 * 1024
-
-
-class ReturnedTooLargeError(ToolError):
-    """The command left more in the returned folder than is read back: there is no tree of it."""
 
 
 class Sink:
@@ -129,16 +125,20 @@ class _Bounded(io.RawIOBase):
         return size
 
 
-def read_whole(chunks: Iterator[bytes], limit: int, collect: Collect[T]) -> T:
+def read_whole(chunks: Iterator[bytes], limit: int, collect: Collect[T]) -> tuple[T, bool]:
     """Hand the chunks to `collect` as one file and read what it left unread.
 
-    Raises ReturnedTooLargeError after `limit` bytes.
+    Returns its value, and whether the chunks were read to their end. Reading on after `limit` bytes
+    raises ReturnedTooLargeError; a `collect` that catches it, or stops before, has its value kept.
     """
     with io.BufferedReader(_Bounded(chunks, limit), buffer_size=CHUNK) as stream:
         value = collect(stream)
-        while stream.read(CHUNK):
-            pass
-    return value
+        try:
+            while stream.read(CHUNK):
+                pass
+        except ReturnedTooLargeError:
+            return value, False
+    return value, True
 
 
 def pump(read: Callable[[int], bytes], take: Callable[[bytes], None]) -> None:
