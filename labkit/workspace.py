@@ -189,9 +189,7 @@ def user_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be made again: prepared environments, scratch."""
-    if chosen := os.environ.get(HOME_VARIABLE):
-        return Path(chosen) / "cache"
+    """Return the folder for what can be made again: prepared environments."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path.home() / ".cache") / "labkit"
 

@@ -71,7 +71,7 @@ def _runs(done: Progress) -> Iterator[str]:
 
 
 def _open_steps(lab: Lab, done: Progress) -> Iterator[tuple[str, str]]:
-    """Yield each phase that is not over, first one first, with its next step and whose turn it is."""
+    """Yield each phase that is not over, in order, with its next step and whose turn it is."""
     workspace = lab.workspace
     if done.outstanding:
         who = sorted({str(item.runner) for item in done.outstanding})

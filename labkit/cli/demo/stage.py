@@ -52,7 +52,6 @@ class Stage:
             **plain_environment(),
             **keep,
             HOME_VARIABLE: str(self._home),
-            "XDG_CACHE_HOME": str(self._home),
             "LABKIT_SANDBOX": self.sandbox.name,
             "LABKIT_PASSPHRASE_FILE": str(self._home / "passphrase"),
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
