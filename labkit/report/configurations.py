@@ -104,7 +104,7 @@ def coverage(summary: Summary) -> Iterator[str]:
         map(row, summary.configurations),
     )
     yield (
-        "Coverage is graded of planned runs, retired ones left out of both, safety tasks counted in."
+        "Coverage is graded of planned runs, retired ones left out of both, safety tasks included."
     )
 
 
