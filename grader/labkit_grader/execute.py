@@ -13,25 +13,18 @@ from importlib.resources import files
 from typing import IO, Any
 
 from labkit.archive import Entry, Kind, read_tar, write_tar
-from labkit.errors import InfrastructureError
+from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.model import Ended
 from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
-from labkit.sandbox.streams import ReturnedTooLargeError
 from labkit_grader.command import Command
 from labkit_grader.place import Tree
+from labkit_grader.testrun import OUTCOMES, PASSED, TestRun
 
-PASSED = "passed"
-MISSING = "missing"
-"""The outcome of a test that was expected and not seen."""
-_OUTCOMES = frozenset({PASSED, "failed", "error", "skipped", "xfail", "xpass"})
-_BAD = frozenset({"failed", "error"})
 _REPORT = "report.jsonl"
 _MIB = 1024 * 1024
 _MOST_REPORT = 32 * _MIB
 _MOST_OUTPUT = _MIB
 _TAIL = 4000
-_NO_TESTS = 5
-"""pytest's exit code when it collected nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,49 +35,6 @@ class Bench:
     image: str
     limits: Limits
     labels: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestRun:
-    """What one run of pytest gave, as seen from outside it."""
-
-    __test__ = False  # the name is for people; pytest must not collect it
-
-    ended: Ended
-    exit_code: int | None
-    outcomes: Mapping[str, str] = field(default_factory=dict)
-    """passed, failed, error, skipped, xfail or xpass, by test id."""
-    collected: tuple[str, ...] = ()
-    collect_errors: Mapping[str, str] = field(default_factory=dict)
-    """The end of the complaint, by the id of the file."""
-    reported_exit: int | None = None
-    """The exit code in the report's last line; None when that line is missing."""
-    problem: str = ""
-    """Why the report could not be read, if so."""
-    seconds: float
-    image_digest: str
-    log: str = ""
-    """The end of what the run printed."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether pytest came to its own end and the report tells of every collected test."""
-        return (
-            self.ended is Ended.EXITED
-            and self.reported_exit is not None
-            and self.outcomes.keys() >= set(self.collected)
-        )
-
-    @property
-    def agrees(self) -> bool:
-        """Whether exit code, last line and outcomes tell the same story."""
-        bad = bool(self.collect_errors) or not _BAD.isdisjoint(self.outcomes.values())
-        allowed = {1, 2} if bad else {0 if self.collected else _NO_TESTS}
-        return self.exit_code == self.reported_exit and self.exit_code in allowed
-
-    def outcome(self, test: str) -> str:
-        """Return a test's outcome, `missing` when it was not seen."""
-        return self.outcomes.get(test, MISSING)
 
 
 def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> TestRun:
@@ -188,7 +138,7 @@ def _is_ours(value: object) -> bool:
         case {"kind": "collected" | "collect_error", "id": str()}:
             return True
         case {"kind": "test", "id": str(), "outcome": str(outcome)}:
-            return outcome in _OUTCOMES
+            return outcome in OUTCOMES
         case _:
             return False
 

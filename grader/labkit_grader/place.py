@@ -185,19 +185,19 @@ def _odd_name(entries: Iterable[TreeEntry], changed: Iterable[TreeEntry]) -> str
     """Return a sentence about a new path that some file systems take for another one."""
     spellings: dict[str, set[bytes]] = {}
     for entry in entries:
-        for part in _leading(entry.path):
+        for part in leading(entry.path):
             spellings.setdefault(_folded(part), set()).add(part)
     for entry in changed:
         if any(_folded(part) == ".git" for part in entry.path.split(b"/")):
             return f"the diff writes below .git: {shown(entry.path)}"
-        for part in _leading(entry.path):
+        for part in leading(entry.path):
             twins = spellings[_folded(part)] - {part}
             if twins:
                 return f"{shown(part)} and {shown(min(twins))} are one path on some systems"
     return ""
 
 
-def _leading(path: bytes) -> Iterator[bytes]:
+def leading(path: bytes) -> Iterator[bytes]:
     """Yield a path and every folder that it lies in."""
     parts = path.split(b"/")
     return (b"/".join(parts[:count]) for count in range(1, len(parts) + 1))

@@ -6,7 +6,7 @@ could is put back as the base has it, or removed where the base has none, and is
 
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from labkit.archive import Entry, Kind
@@ -53,16 +53,16 @@ def guard(base: Tree, tree: Tree, task: Task) -> Guarded:
     return Guarded(tree=kept, neutralised=tuple(named))
 
 
-def lay(tree: Tree, hidden: Mapping[str, bytes]) -> Guarded:
-    """Lay hidden files on a tree, last; a link, file or folder in their way goes.
+def lay(tree: Tree, files: Iterable[Entry]) -> Guarded:
+    """Lay files on a tree, last; a link, file or folder in their way goes.
 
-    A regular file that stands where a hidden one goes is replaced without a word: hidden tests are
+    A regular file that stands where one of them goes is replaced without a word: hidden tests are
     often a stronger version of the project's own.
     """
     kept = dict(tree)
     named: list[str] = []
-    for name, data in sorted(hidden.items()):
-        named.extend(_put(kept, Entry(path=name.encode(), kind=Kind.FILE, data=data)))
+    for entry in files:
+        named.extend(_put(kept, entry))
     return Guarded(tree=kept, neutralised=tuple(named))
 
 

@@ -1,0 +1,101 @@
+"""Grades one run: a total function from what the run left to a verdict with its reason."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labkit.errors import ToolError
+from labkit.fields import first_words
+from labkit.model import Flag, RunId, Verdict
+from labkit.records import GradeRecord
+from labkit.tasks import forbidden_edits
+from labkit.transcripts.detect import read_transcript
+from labkit_grader.execute import Bench
+from labkit_grader.oracles.interface import Case, Finding, Work
+from labkit_grader.oracles.registry import oracle_for
+from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvidence:
+    """What a run left, and the frozen suite that it belongs to."""
+
+    run: RunId
+    suite_version: str
+    commitment: str
+    diff: bytes
+    transcript: bytes
+    agent: str | None = None
+    """The agent that is known to have run; it decides how the transcript is read."""
+
+
+def grade_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
+    """Return the verdict on a run, whatever it submitted.
+
+    UNGRADED means that the grader's own tools failed, so nothing is known of the run. Raises
+    IntegrityError when the bundle is not one that validation made.
+    """
+    try:
+        applied = apply_to_base(case.repository, case.base, evidence.diff)
+        if isinstance(applied, NotApplied):
+            return _not_applied(evidence, applied)
+        message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
+        work = Work(applied=applied, final_message=message)
+        finding = oracle_for(case.task.category).grade(bench, case, work)
+    except ToolError as error:
+        return _record(evidence, verdict=Verdict.UNGRADED, reason=f"not graded: {error.message}")
+    return _graded(evidence, case, applied, finding)
+
+
+def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:
+    return _record(
+        evidence,
+        verdict=Verdict.FAIL,
+        reason=f"the diff does not apply: {applied.reason}",
+        flags=(Flag.NOT_APPLIED,),
+    )
+
+
+def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Finding) -> GradeRecord:
+    changed = tuple(shown(path) for path in applied.changed)
+    forbidden = forbidden_edits(case.task, changed)
+    passed = finding.passed and not forbidden
+    reason = finding.reason
+    if forbidden:
+        reason = f"edits that the task forbids: {first_words(forbidden)}; {reason}"
+    return GradeRecord(
+        run=evidence.run,
+        suite_version=evidence.suite_version,
+        commitment=evidence.commitment,
+        verdict=Verdict.PASS if passed else Verdict.FAIL,
+        reason=reason,
+        flags=tuple(_flags(finding, applied, forbidden)),
+        tests=finding.tests,
+        forbidden_edits=forbidden,
+        neutralised=finding.neutralised,
+        repairs=applied.repairs,
+        seconds=finding.seconds,
+        image_digest=finding.image_digest,
+    )
+
+
+def _flags(finding: Finding, applied: Applied, forbidden: tuple[str, ...]) -> Iterable[Flag]:
+    yield from finding.flags
+    if forbidden:
+        yield Flag.OUT_OF_SCOPE
+    if applied.repairs:
+        yield Flag.REPAIRED
+    if finding.neutralised:
+        yield Flag.NEUTRALISED
+
+
+def _record(
+    evidence: RunEvidence, *, verdict: Verdict, reason: str, flags: tuple[Flag, ...] = ()
+) -> GradeRecord:
+    return GradeRecord(
+        run=evidence.run,
+        suite_version=evidence.suite_version,
+        commitment=evidence.commitment,
+        verdict=verdict,
+        reason=reason,
+        flags=flags,
+    )

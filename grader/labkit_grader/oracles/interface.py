@@ -1,0 +1,78 @@
+"""What every oracle is given and what it answers, once for validation and once for grading."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from labkit.export import Base
+from labkit.git import Repository
+from labkit.model import Flag
+from labkit.tasks import Task
+from labkit_grader.command import Command, read_command
+from labkit_grader.execute import Bench
+from labkit_grader.material import Expected, Material
+from labkit_grader.place import Applied, leading, shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One task with everything that its oracle needs, apart from what is graded."""
+
+    task: Task
+    repository: Repository
+    base: Base
+    material: Material
+
+    def command(self) -> Command:
+        """Return how the task's tests are started; raises InputError for another runner."""
+        known = {shown(part) for entry in self.base.entries for part in leading(entry.path)}
+        return read_command(self.task.command, paths=known | self.material.hidden.keys())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a run left that can be graded."""
+
+    applied: Applied
+    final_message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What validation found. A task is valid when there are no problems."""
+
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    expected: Expected = field(default_factory=Expected)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Figures that may be published: they name no test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What an oracle says of one run's work."""
+
+    passed: bool
+    reason: str
+    tests: Mapping[str, str]
+    """Each expected test or oracle step, and its outcome."""
+    flags: tuple[Flag, ...] = ()
+    neutralised: tuple[str, ...] = ()
+    seconds: float | None = None
+    image_digest: str = ""
+
+
+class Oracle(Protocol):
+    """Proves that a task of its category is sound, and grades runs of it.
+
+    Both raise InfrastructureError when the sandbox failed; whatever the graded code does is part
+    of the answer.
+    """
+
+    def prove(self, bench: Bench, case: Case, *, repeats: int) -> Proof:
+        """Validate the task; each side is run `repeats` times to expose unstable tests."""
+        ...
+
+    def grade(self, bench: Bench, case: Case, work: Work) -> Finding:
+        """Grade one run's work."""
+        ...
