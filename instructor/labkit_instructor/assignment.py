@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from labkit.errors import InputError
 from labkit.fields import first_words
 from labkit.model import BlindId, Member
+from labkit.scores import Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,18 +19,14 @@ class Scorable:
     runner: Member
 
 
-Assignment = tuple[tuple[BlindId, Member], ...]
-"""Pairs of run and scorer, sorted."""
-
-
 def assign(
     runs: Sequence[Scorable], scorers: Sequence[Member], *, each: int = 2, solo: bool = False
 ) -> Assignment:
     """Give every run `each` scorers where there are so many, and at least one.
 
     The author of a task never scores its runs. Who made a run scores it only where others do not
-    suffice. In solo mode the one person scores everything, once. Depends on nothing but its
-    arguments; the order of `runs` (random already: they are blind) decides between equals.
+    suffice. In solo mode the one person scores everything, once. Blind ids, random already, decide
+    between equals, so the same lab always gets the same assignment.
     Raises InputError that names runs which nobody may score.
     """
     each = 1 if solo else each

@@ -4,8 +4,10 @@ Bytes in, bytes out. Lines are never joined or split, so a diff stays readable a
 not apply any more, because scorers only read it.
 """
 
+import base64
 import re
 import unicodedata
+import urllib.parse
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -61,6 +63,7 @@ class Redactor:
     names: Mapping[str, tuple[str, ...]]
     """What to take out, by kind. A name of one character is not taken: it stands everywhere."""
     _patterns: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False)
+    _hidden: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         ordered = sorted(
@@ -74,7 +77,9 @@ class Redactor:
         )
         patterns = [(kind, re.compile(_pattern(name), re.IGNORECASE)) for name, kind in ordered]
         patterns += [(kind, re.compile(text, re.IGNORECASE)) for kind, text in _FIXED]
+        hidden = sorted({shape for name, _ in ordered for shape in _hidden_shapes(name)})
         object.__setattr__(self, "_patterns", tuple(patterns))
+        object.__setattr__(self, "_hidden", re.compile("|".join(hidden) or r"(?!)"))
 
     def redact(self, data: bytes) -> Redacted:
         """Return `data` without the names. Bytes that are not UTF-8 stay as they are."""
@@ -96,9 +101,41 @@ class Redactor:
 
     def _doubts(self, text: str) -> Iterable[str]:
         for number, line in enumerate(text.split("\n"), 1):
-            for match in _TELLS.finditer(line):
-                start = max(0, match.start() - _EXCERPT // 2)
-                yield f"line {number}: {line[start : start + _EXCERPT].strip()}"
+            for pattern in (_TELLS, self._hidden):
+                for match in pattern.finditer(line):
+                    start = max(0, match.start() - _EXCERPT // 2)
+                    yield f"line {number}: {line[start : start + _EXCERPT].strip()}"
+
+    def redact_files(self, files: Mapping[str, bytes]) -> tuple[dict[str, bytes], Redacted]:
+        """Return several files without the names, and what is to be known of all of them."""
+        done = {name: self.redact(data) for name, data in sorted(files.items())}
+        replaced: Counter[str] = Counter()
+        for one in done.values():
+            replaced.update(one.replaced)
+        doubts = tuple(f"{name}, {doubt}" for name, one in done.items() for doubt in one.doubtful)
+        return (
+            {name: one.data for name, one in done.items()},
+            Redacted(data=b"", replaced=dict(replaced), doubtful=doubts),
+        )
+
+
+def _hidden_shapes(name: str) -> Iterable[str]:
+    """Yield patterns of what is no plain spelling of a name but still tells it: shown, not taken.
+
+    Base64 at its three alignments without the letters that depend on what stands beside, the form
+    in a URL, and a short name as a part of a CamelCase word.
+    """
+    raw = name.encode()
+    if len(raw) >= _LONG_NAME:
+        for shift in range(3):
+            coded = base64.b64encode(bytes(shift) + raw).decode()
+            whole = (shift + len(raw)) // 3 * 4
+            yield re.escape(coded[-(-shift * 8 // 6) : whole])
+    else:
+        word = re.escape(name.capitalize())
+        yield f"(?<=[a-z0-9]){word}(?![a-z])|(?<![A-Za-z]){word}(?=[A-Z])"
+    if (quoted := urllib.parse.quote(name)) != name:
+        yield re.escape(quoted)
 
 
 def _pattern(name: str) -> str:

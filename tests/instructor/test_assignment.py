@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from labkit.errors import InputError
 from labkit.model import BlindId, Member
-from labkit_instructor.assignment import Assignment, Scorable, assign
+from labkit.scores import Assignment
+from labkit_instructor.assignment import Scorable, assign
 
 PEOPLE = tuple(Member(name) for name in ("ana", "ben", "chris", "dora", "emil"))
 

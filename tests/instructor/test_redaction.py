@@ -1,3 +1,4 @@
+import base64
 import unicodedata
 
 import pytest
@@ -69,6 +70,31 @@ def test_what_still_looks_telling_is_shown(text: str) -> None:
     done = REDACTOR.redact(f"fine\n{text}\n".encode())
     assert done.data.decode() == f"fine\n{text}\n"
     assert done.doubtful == (f"line 2: {text}",)
+
+
+@pytest.mark.parametrize("before", [b"", b"x", b"xy", b"xyz"])
+def test_a_name_in_base64_is_shown(before: bytes) -> None:
+    text = base64.b64encode(before + b"steady-1 did it")
+    done = REDACTOR.redact(b"payload: " + text)
+    assert done.doubtful == (f"line 1: payload: {text.decode()}",)
+
+
+@pytest.mark.parametrize("text", ["TestAna()", "AnaTest = 1", "?model=Claude%20Sonnet%204.5"])
+def test_other_shapes_of_a_name_are_shown(text: str) -> None:
+    redactor = Redactor(names={"person": ("ana",), "tool": ("Claude Sonnet 4.5",)})
+    done = redactor.redact(text.encode())
+    assert f"line 1: {text}" in done.doubtful
+
+
+def test_an_ordinary_word_raises_no_doubt() -> None:
+    assert REDACTOR.redact(b"Analysis of Banana, MANAGER, canal").doubtful == ()
+
+
+def test_several_files_are_told_together() -> None:
+    files, told = REDACTOR.redact_files({"message.txt": b"ana\nGPT", "diff.patch": b"Ana"})
+    assert files == {"message.txt": b"[person]\nGPT", "diff.patch": b"[person]"}
+    assert told.replaced == {"person": 2}
+    assert told.doubtful == ("message.txt, line 2: GPT",)
 
 
 def test_plain_text_raises_no_doubt() -> None:
