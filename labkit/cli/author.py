@@ -1,21 +1,26 @@
 """What an author does: new tasks, and their proof."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from os import cpu_count
 
 from labkit.bundle import read_draft
-from labkit.cli.console import data, say
-from labkit.cli.grading import open_context
+from labkit.cli.console import Pace, data, say
+from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab
 from labkit.errors import InputError, PhaseError, refuse
-from labkit.fields import json_text
+from labkit.export import read_base
 from labkit.git import Commit, Repository
 from labkit.model import Category, TaskId
 from labkit.phases import require_authoring
 from labkit.scaffold import is_test, make_draft, prompt_skeleton
 from labkit.tasks import DEFAULT_GRADING, Task, read_task, task_text, write_table
 from labkit.workspace import replace, write_new
-from labkit_grader.validate import validate_task
+from labkit_grader.execute import Bench
+from labkit_grader.material import read_material
+from labkit_grader.oracles.interface import Case
+from labkit_grader.validate import Evidence, validate_task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,21 +143,39 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
     lab = Lab.open()
     require_authoring(lab.workspace)
     tasks = chosen_drafts(lab, names, what="validate")
-    context = open_context(lab, sandbox_name)
+    bench = open_bench(lab, sandbox_name)
+    say(f"proving {len(tasks)} tasks in {bench.sandbox.name}, each side {repeats} times")
+    pace = Pace(len(tasks))
     unsound = 0
-    for place, task in enumerate(tasks, 1):
-        say(f"[{place}/{len(tasks)}] {task.id}: proving a {task.category} task")
-        draft = read_draft(lab.workspace.draft(task.id))
-        evidence = validate_task(context, task, draft, repeats=repeats)
-        replace(lab.workspace.validation(task.id), json_text(evidence.public()))
-        replace(lab.workspace.draft(task.id) / "evidence.json", json_text(evidence.sealed()))
-        for note in evidence.notes:
-            say(f"  note: {note}")
-        for problem in evidence.problems:
-            say(f"  problem: {problem}")
-        data(f"{task.id}\t{'valid' if evidence.valid else 'not valid'}")
-        unsound += not evidence.valid
+    with ThreadPoolExecutor(max_workers=cpu_count() or 1) as pool:
+        proofs = pool.map(lambda task: _prove(lab, bench, task, repeats), tasks)
+        for place, evidence in enumerate(proofs, 1):
+            task = evidence.case.task
+            replace(lab.workspace.validation(task.id), evidence.public_text)
+            replace(lab.workspace.draft(task.id) / "evidence.json", evidence.draft_text)
+            say(f"[{place}/{len(tasks)}] {task.id}, a {task.category} task{pace.left(place)}")
+            _tell(evidence)
+            unsound += not evidence.valid
     write_table(lab.workspace, tuple(lab.tasks().values()))
     if unsound:
         say(f"{unsound} of {len(tasks)} tasks are not sound yet")
     return 1 if unsound else 0
+
+
+def _prove(lab: Lab, bench: Bench, task: Task, repeats: int) -> Evidence:
+    case = Case(
+        task=task,
+        repository=lab.repository,
+        base=read_base(lab.repository, task.base),
+        material=read_material(read_draft(lab.workspace.draft(task.id)), task.category),
+    )
+    return validate_task(bench, case, repeats=repeats)
+
+
+def _tell(evidence: Evidence) -> None:
+    for note in evidence.notes:
+        say(f"  note: {note}")
+    for problem in evidence.problems:
+        say(f"  problem: {problem}")
+    counts = ", ".join(f"{count} {what}" for what, count in evidence.counts.items())
+    data(f"{evidence.case.task.id}\t{'valid' if evidence.valid else 'not valid'}\t{counts}")

@@ -9,7 +9,7 @@ from labkit.cli.options import HolderKey, Me
 
 
 def blind(key: HolderKey = "", me: Me = "") -> None:
-    """Give every run a random name, redact it, and assign it to scorers (holder)."""
+    """Hide whose run is whose, and assign scorers (holder)."""
     from labkit.cli import blinding
 
     blinding.blind_runs(me, key)
@@ -25,13 +25,13 @@ def score(
     show: Annotated[str, typer.Option(help="Show the material of one run, such as B0042.")] = "",
     me: Me = "",
 ) -> None:
-    """Score the runs assigned to you: in the terminal, or through a CSV sheet."""
+    """Score the runs assigned to you, here or in a CSV sheet."""
     from labkit.cli import scoring
 
     if sheet:
         scoring.take_sheet(me, sheet)
     elif export:
-        scoring.write_sheet(me, export)
+        scoring.write_sheet_for(me, export)
     elif show:
         scoring.show_run(me, show)
     else:

@@ -11,7 +11,7 @@ from labkit.fields import read_bytes, read_json
 from labkit.model import Category, Member, TaskId
 from labkit.phases import progress, require_authoring
 from labkit.plan import interleave, plan_text
-from labkit.rubric import read_rubric
+from labkit.rubric import load_rubric
 from labkit.settings import Person, Role, read_people
 from labkit.suite import FrozenTask, Suite, content_digest, digest, suite_text, version
 from labkit.tasks import Task, write_table
@@ -49,7 +49,7 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
             hint="write more tasks, or, for a trial, labkit task freeze --pilot",
         )
     configurations = read_configurations(lab.workspace)
-    read_rubric(lab.workspace.rubric)
+    load_rubric(lab.workspace.rubric)
     plan = _plan(lab, tasks, configurations, people)
     suite = Suite(
         version=version(frozen, read_bytes(lab.workspace.rubric)),

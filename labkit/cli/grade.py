@@ -13,7 +13,7 @@ def handin(
     ] = False,
     me: Me = "",
 ) -> None:
-    """Seal your runs for the holder: scorers must not read them before they have scored."""
+    """Seal your runs for the holder, unread by scorers."""
     from labkit.cli import handing
 
     handing.hand_in(me, again=again)
@@ -27,7 +27,7 @@ def grade(
     key: HolderKey = "",
     me: Me = "",
 ) -> None:
-    """Apply each diff in a fresh sandbox and run the hidden tests (holder)."""
+    """Run the hidden tests on every run's diff (holder)."""
     from labkit.cli import grading
 
     raise typer.Exit(grading.grade_all(me, key, sandbox, regrade=regrade))

@@ -28,7 +28,7 @@ def seal(
     ] = False,
     me: Me = "",
 ) -> None:
-    """Seal plaintext that authors handed over, where a course does it that way."""
+    """Seal plaintext drafts that authors handed over."""
     from labkit.cli import keeping
 
     keeping.seal_handed_over(folder, me, overwrite=overwrite)

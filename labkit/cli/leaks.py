@@ -15,7 +15,7 @@ def leaks(
     reason: Annotated[str, typer.Option(help="Why, in a sentence; needed for a decision.")] = "",
     me: Me = "",
 ) -> None:
-    """Search every run for reads of what it must not see; decide about the hits."""
+    """Check runs for leaks; decide about the hits."""
     from labkit.cli import leakcheck
 
     decision = leakcheck.Decision(

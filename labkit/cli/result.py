@@ -1,21 +1,20 @@
 """What `labkit summary` does: gathers a finished study from its files, and writes the result."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from itertools import combinations
-from statistics import fmean
 
 from labkit.cli.console import data, say
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import read_review
 from labkit.configurations import read_configurations
-from labkit.fields import json_text
+from labkit.fields import json_text, read_bytes
 from labkit.model import HardFailKind, RunId, TaskId
 from labkit.phases import Progress, require_graded, require_unblinded
 from labkit.records import RunRecord, load_grade, load_run
 from labkit.report.data import to_json
 from labkit.report.markdown import render
-from labkit.scores import read_joined
+from labkit.rubric import load_rubric
+from labkit.scores import mean_marks, read_scores
 from labkit.study import RunResult, Study
 from labkit.suite import read_suite
 from labkit.summary import summarise
@@ -41,7 +40,8 @@ def _study(lab: Lab, done: Progress) -> Study:
     suite = read_suite(lab.workspace.suite)
     tasks = lab.tasks()
     records = {run: load_run(lab.workspace.run(run) / "run.json") for run in done.finished}
-    marks = _mean_marks(lab)
+    rubric = load_rubric(lab.workspace.rubric)
+    marks = mean_marks(read_scores(read_bytes(lab.workspace.all_scores), rubric))
     review = read_review(lab)
     leaked = review.leaked_runs()
     return Study(
@@ -86,18 +86,6 @@ def _result(
         tokens=record.tokens,
         cost=record.cost,
     )
-
-
-def _mean_marks(lab: Lab) -> dict[RunId, dict[str, float]]:
-    """Return each run's mean mark per dimension, over its scorers."""
-    given: dict[RunId, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in read_joined(lab.workspace.all_scores):
-        for dimension, mark in row.marks.items():
-            given[row.run][dimension].append(mark)
-    return {
-        run: {dimension: fmean(marks) for dimension, marks in dimensions.items()}
-        for run, dimensions in given.items()
-    }
 
 
 def _identical(records: Mapping[RunId, RunRecord]) -> tuple[tuple[RunId, RunId], ...]:

@@ -10,12 +10,14 @@ from labkit.cli.author import chosen_drafts
 from labkit.cli.console import data, say
 from labkit.cli.lab import Lab, now
 from labkit.errors import PhaseError, refuse
+from labkit.fields import read_json
 from labkit.model import TaskId
 from labkit.phases import require_authoring
 from labkit.readable import Known, still_readable
 from labkit.settings import Person
+from labkit.suite import content_digest
 from labkit.tasks import Task
-from labkit_grader.validate import evidence_matches
+from labkit_grader.material import draft_digest
 from labkit_instructor.custody import SealPaths, Sealer, hidden_digests, seal_task
 
 
@@ -51,7 +53,7 @@ def seal_drafts(
         [
             f"task {task.id} is not proven sound as it is now"
             for task in tasks
-            if not evidence_matches(task, drafts[task.id])
+            if not _proven(lab, task, drafts[task.id])
         ],
         hint="run: labkit task validate",
     )
@@ -66,6 +68,19 @@ def seal_drafts(
         digests = {"commitment": record.commitment, "ciphertext": record.ciphertext_sha256}
         lab.log(person, "seal", subject=str(task.id), digests=digests)
         data(f"{task.id}\t{record.commitment}")
+
+
+def _proven(lab: Lab, task: Task, draft: Files) -> bool:
+    """Return whether the newest validation found exactly this draft, task and prompt sound."""
+    path = lab.workspace.validation(task.id)
+    if not path.is_file():
+        return False
+    proof = read_json(path, schema=1)
+    return proof == proof | {
+        "valid": True,
+        "draft": draft_digest(draft),
+        "content": content_digest(task.facts(), task.prompt),
+    }
 
 
 def _require_gone(lab: Lab, drafts: Mapping[TaskId, Files]) -> None:

@@ -31,7 +31,7 @@ def init(
 
 
 def status() -> None:
-    """Say which phase the lab is in, what is missing, and whose turn it is."""
+    """Say what phase the lab is in, and whose turn it is."""
     from labkit.cli.console import data
     from labkit.cli.lab import Lab
     from labkit.cli.overview import overview
@@ -45,7 +45,7 @@ def doctor(
         bool, typer.Option("--build", help="Build the default image if it is missing.")
     ] = False,
 ) -> None:
-    """Say which sandbox works here, and prove from inside that it isolates."""
+    """Say which sandbox works here, and prove that it isolates."""
     from labkit.cli.examine import examine
 
     raise typer.Exit(examine(sandbox, build=build))
@@ -54,7 +54,7 @@ def doctor(
 def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what is there.")] = False,
 ) -> None:
-    """Remove what killed labkit processes left: containers, scratch folders, half-written runs."""
+    """Remove what killed labkit processes left behind."""
     from labkit.cli.examine import sweep
 
     sweep(dry_run=dry_run)
@@ -64,7 +64,7 @@ def demo(
     folder: Annotated[Path, typer.Argument(help="Where to build it.")] = Path("labkit-demo"),
     sandbox: SandboxName = "auto",
 ) -> None:
-    """Walk through the whole lab on a bundled sample project, and end with its summary."""
+    """Walk through a whole lab on a bundled sample project."""
     from labkit.cli.demo.play import demonstrate
 
     demonstrate(folder, sandbox)

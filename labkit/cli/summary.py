@@ -10,7 +10,7 @@ def summary(
         bool, typer.Option("--json", help="Print the JSON instead of the Markdown.")
     ] = False,
 ) -> None:
-    """Summarise the study: rates, paired comparison, rubric, and whether a difference shows."""
+    """Compare the configurations, with honest error bars."""
     from labkit.cli import result
 
     result.summarise_lab(as_json=as_json)

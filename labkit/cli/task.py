@@ -23,7 +23,7 @@ def new(
     title: Annotated[str, typer.Option(help="One line [default: the commit's].")] = "",
     me: Me = "",
 ) -> None:
-    """Start a golden task from a solved commit: its file, prompt and a draft of hidden tests."""
+    """Start a golden task from a solved commit."""
     from labkit.cli import author
 
     source = author.Source(commit=commit, base=base, parent=parent, title=title)
@@ -50,7 +50,7 @@ def seal(
     ] = False,
     me: Me = "",
 ) -> None:
-    """Seal the hidden tests to the holder, delete the plaintext, and check that it is gone."""
+    """Seal hidden tests to the holder; no plaintext stays."""
     from labkit.cli import sealing
 
     sealing.seal_own(tasks or [], me, overwrite=overwrite)
@@ -66,7 +66,7 @@ def freeze(
     ] = False,
     me: Me = "",
 ) -> None:
-    """Freeze the suite: its version, commitments, configurations and the plan of runs."""
+    """Freeze tasks, configurations and the plan of runs."""
     from labkit.cli import freezing
 
     freezing.freeze(me, again=again, pilot=pilot)
@@ -80,7 +80,7 @@ def run(
     sandbox: SandboxName = "auto",
     me: Me = "",
 ) -> None:
-    """Run your planned runs, interleaved and isolated; goes on where it was interrupted."""
+    """Run what the plan gives you; goes on where it stopped."""
     from labkit.cli import running
 
     raise typer.Exit(running.run_mine(me, runs or [], sandbox))

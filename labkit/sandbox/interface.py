@@ -97,6 +97,10 @@ class Sandbox(Protocol):
         """
         ...
 
+    def kill(self, labels: Mapping[str, str]) -> int:
+        """Kill, from outside, what runs with all of these labels; return how many that were."""
+        ...
+
     def leftovers(self) -> tuple[str, ...]:
         """What earlier, killed labkit processes left here: one line each, for a person."""
         ...

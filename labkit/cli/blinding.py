@@ -1,0 +1,224 @@
+"""What `labkit blind` and `labkit unblind` do, on the holder's side."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from labkit import journal
+from labkit.canary import find
+from labkit.cli.console import data, say
+from labkit.cli.grading import open_bundle
+from labkit.cli.keeping import open_identity
+from labkit.cli.lab import Lab
+from labkit.cli.leakcheck import read_review
+from labkit.cli.scoring import assignment, sheet_of
+from labkit.configurations import read_configurations
+from labkit.errors import IntegrityError, PhaseError
+from labkit.fields import read_bytes
+from labkit.lock import only_one
+from labkit.model import BlindId, Category, Member, RunId
+from labkit.phases import require_blinded, require_graded
+from labkit.records import load_run
+from labkit.rubric import load_rubric
+from labkit.scores import write_assignment, write_scores
+from labkit.seal import Identity
+from labkit.settings import Person, Role, read_people
+from labkit.suite import read_suite
+from labkit.tasks import Task
+from labkit.transcripts.detect import read_transcript
+from labkit.workspace import replace, write_new
+from labkit_instructor.assignment import Scorable, assign
+from labkit_instructor.blinding import (
+    Blinding,
+    Pack,
+    new_blinding,
+    open_blinding,
+    write_blinding,
+    write_packs,
+)
+from labkit_instructor.redaction import Redacted, Redactor
+from labkit_instructor.release import Scoring, unblind
+
+
+def blind_runs(me: str, key: str) -> None:
+    """Blind every finished run, write the packs, and assign them to scorers."""
+    lab = Lab.open()
+    person = lab.person(me, role=Role.HOLDER)
+    done = require_graded(lab.workspace)
+    identity = open_identity(lab, key)
+    with only_one(lab.workspace, f"labkit blind of {person.name}"):
+        blinding = new_blinding(sorted(done.finished))
+        packer = _Packer(lab, identity, blinding)
+        packs = [packer.pack(run) for run in blinding.runs]
+        path = lab.workspace.blinding_key(lab.settings.team)
+        write_blinding(path, blinding, recipients=lab.settings.recipients)
+        lab.log(person, "blind", digests={"commitment": blinding.commitment})
+        write_packs(lab.workspace.blind, packs, lab.workspace.blind / "results.agekey")
+        assigned = _assign(lab, blinding)
+        write_new(lab.workspace.blind / "assignment.csv", write_assignment(assigned))
+    packer.tell()
+    load = Counter(scorer for _, scorer in assigned)
+    for scorer, count in sorted(load.items()):
+        data(f"{scorer}\t{count}")
+    say(f"blinded {len(packs)} runs; commitment {blinding.commitment[:16]}... is in your log")
+    say("commit and push evals/; then the scorers: labkit score")
+
+
+class _Packer:
+    """Makes the packs of a lab's runs and remembers what was redacted."""
+
+    def __init__(self, lab: Lab, identity: Identity, blinding: Blinding) -> None:
+        self._lab = lab
+        self._identity = identity
+        self._names = blinding.names
+        self._tasks = lab.tasks()
+        self._suite = read_suite(lab.workspace.suite)
+        self._leaks = read_review(lab)
+        self._redactor = _redactor(lab)
+        self._replaced: Counter[str] = Counter()
+        self._doubtful: list[str] = []
+
+    def pack(self, run: RunId) -> Pack:
+        """Return what scorers see of a run."""
+        folder = self._lab.workspace.run(run)
+        task = self._tasks[run.task]
+        blind = self._names[run]
+        shown = {
+            "diff.patch": read_bytes(folder / "diff.patch"),
+            "message.txt": self._message(run),
+            **self._trap_rubric(task),
+        }
+        notes = self._leaks.notes_on(run) or "the leak check found nothing\n"
+        results = {
+            "grade.txt": read_bytes(folder / "grade.txt"),
+            "test-diff-stat.txt": read_bytes(folder / "test-diff-stat.txt"),
+            "leaks.txt": notes.encode(),
+        }
+        return Pack(
+            blind=blind,
+            shown={
+                "prompt.txt": task.prompt.encode(),
+                **{name: self._redact(blind, name, text) for name, text in shown.items()},
+            },
+            results={name: self._redact(blind, name, text) for name, text in results.items()},
+        )
+
+    def _message(self, run: RunId) -> bytes:
+        folder = self._lab.workspace.run(run)
+        record = load_run(folder / "run.json")
+        name = next(name for name in record.digests if name.startswith("transcript."))
+        transcript = read_transcript(read_bytes(folder / name), agent=record.agent)
+        return (transcript.final_message or "(the agent said nothing at the end)").encode(
+            errors="backslashreplace"
+        )
+
+    def _trap_rubric(self, task: Task) -> dict[str, bytes]:
+        """Return a trap's hidden rubric: whoever scores a trap has to know what was right."""
+        if task.category is not Category.TRAP:
+            return {}
+        files = open_bundle(self._lab, self._suite, task.id, self._identity).files
+        oracle = files.get("oracle.yaml", b"").decode(errors="replace")
+        lines = [line for line in oracle.splitlines() if not find(line)]
+        return {"trap.txt": "\n".join([task.notes, "", *lines]).encode()}
+
+    def _redact(self, blind: BlindId, name: str, text: bytes) -> bytes:
+        redacted: Redacted = self._redactor.redact(text)
+        self._replaced.update(redacted.replaced)
+        self._doubtful.extend(f"{blind}/{name}, {doubt}" for doubt in redacted.doubtful)
+        return redacted.data
+
+    def tell(self) -> None:
+        """Say what was redacted, and what still looks telling."""
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(self._replaced.items()))
+        say(f"redacted: {counts or 'nothing'}")
+        for doubt in self._doubtful:
+            say(f"look at this: {doubt}")
+
+
+def _redactor(lab: Lab) -> Redactor:
+    configurations = read_configurations(lab.workspace)
+    people = read_people(lab.workspace)
+    return Redactor(
+        names={
+            "model": tuple(found.model for found in configurations),
+            "agent": tuple({found.agent for found in configurations}),
+            "person": tuple(
+                name
+                for person in people
+                for name in (str(person.name), person.full_name, person.email)
+                if name
+            ),
+            "path": (str(lab.workspace.project),),
+            "name": lab.settings.redact,
+        }
+    )
+
+
+def _assign(lab: Lab, blinding: Blinding) -> tuple[tuple[BlindId, Member], ...]:
+    """Assign the runs, each scorer's in an order of their own."""
+    tasks = lab.tasks()
+    names = blinding.names
+    runs = [
+        Scorable(
+            blind=blind,
+            author=Member(tasks[run.task].author),
+            runner=Member(load_run(lab.workspace.run(run) / "run.json").runner),
+        )
+        for run, blind in names.items()
+    ]
+    scorers = [one.name for one in read_people(lab.workspace) if one.role is Role.STUDENT]
+    pairs = assign(runs, scorers, solo=lab.settings.solo)
+    return tuple(
+        (blind, scorer)
+        for scorer in scorers
+        for blind in blinding.order(scorer, [blind for blind, who in pairs if who == scorer])
+    )
+
+
+def unblind_runs(me: str, key: str) -> None:
+    """Join marks and runs, and publish what was kept from the scorers."""
+    lab = Lab.open()
+    person = lab.person(me, role=Role.HOLDER)
+    require_blinded(lab.workspace)
+    if lab.workspace.all_scores.exists():
+        raise PhaseError("the lab is unblinded already", hint="labkit summary")
+    identity = open_identity(lab, key)
+    blinding = open_blinding(
+        read_bytes(lab.workspace.blinding_key(lab.settings.team)),
+        identity=identity,
+        commitment=_published_commitment(lab, person),
+    )
+    rubric = load_rubric(lab.workspace.rubric)
+    assigned = assignment(lab)
+    scorers = sorted({who for _, who in assigned})
+    sheets = {scorer: sheet_of(lab, scorer, assigned, rubric) for scorer in scorers}
+    rows = unblind(blinding, Scoring(assignment=assigned, sheets=sheets, rubric=rubric))
+    write_new(lab.workspace.all_scores, write_scores(rows, rubric))
+    _publish_raw(lab)
+    lab.log(person, "unblind", digests={"commitment": blinding.commitment})
+    say(f"joined {len(rows)} score rows with their runs: {lab.workspace.all_scores}")
+    say("raw/ is no longer ignored: commit and push evals/; then labkit summary")
+
+
+def _published_commitment(lab: Lab, person: Person) -> str:
+    """Return the commitment that was put into the holder's log before anybody scored."""
+    entries = journal.read(lab.workspace.log(person.name), public=person.signing_key)
+    found = [entry.event.digests.get("commitment", "") for entry in _blinded(entries)]
+    if not found:
+        raise IntegrityError(
+            f"the log of {person.name} holds no commitment to a blinding",
+            hint="the holder who ran labkit blind has to run this",
+        )
+    return found[-1]
+
+
+def _blinded(entries: tuple[journal.Entry, ...]) -> Iterator[journal.Entry]:
+    return (entry for entry in entries if entry.event.action == "blind")
+
+
+def _publish_raw(lab: Lab) -> None:
+    """Take raw/ out of the ignore file: after unblinding it belongs to the whole team."""
+    path = lab.workspace.evals / ".gitignore"
+    if path.is_file():
+        text = path.read_text(encoding="utf-8")
+        replace(path, re.sub(r"(?m)^raw/\n", "", text))

@@ -1,0 +1,164 @@
+"""What `labkit grade` does: every finished run gets a verdict, in a fresh sandbox each."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from os import cpu_count
+
+from labkit import sealrecord
+from labkit.bundle import Bundle
+from labkit.cli.console import Pace, data, say
+from labkit.cli.handing import take_in
+from labkit.cli.keeping import open_identity
+from labkit.cli.lab import Lab
+from labkit.cli.leakcheck import require_decided
+from labkit.cli.sandboxes import open_sandbox, ready_image
+from labkit.errors import PhaseError
+from labkit.export import Base, read_base
+from labkit.fields import read_bytes
+from labkit.lock import only_one
+from labkit.model import RunId, TaskId, Verdict
+from labkit.phases import require_leaks_checked
+from labkit.records import GradeRecord, load_grade, load_run, record_text
+from labkit.seal import Identity
+from labkit.settings import Person, Role, read_person
+from labkit.suite import Suite, digest, read_suite
+from labkit.tasks import Task
+from labkit.workspace import replace
+from labkit_grader.execute import Bench
+from labkit_grader.grade import RunEvidence, grade_run
+from labkit_grader.material import read_material
+from labkit_grader.oracles.interface import Case
+from labkit_grader.report import grade_text, result_text
+from labkit_instructor.custody import open_task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graders:
+    """Everything that grading a lab needs: its tasks with their opened bundles."""
+
+    bench: Bench
+    suite: Suite
+    cases: dict[TaskId, Case]
+
+
+def open_bench(lab: Lab, sandbox_name: str) -> Bench:
+    """Return the bench that validation and grading run tests on."""
+    sandbox = open_sandbox(sandbox_name, lab.settings)
+    image = ready_image(sandbox, lab.settings.image)
+    return Bench(sandbox=sandbox, image=image, limits=lab.settings.grade_limits)
+
+
+def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
+    """Grade what is not graded yet; return 1 when something stays ungraded."""
+    lab = Lab.open()
+    person = lab.person(me, role=Role.HOLDER)
+    identity = open_identity(lab, key)
+    with only_one(lab.workspace, f"labkit grade of {person.name}"):
+        take_in(lab, identity)
+        done = require_leaks_checked(lab.workspace)
+        require_decided(lab)
+        todo = [
+            run
+            for run in sorted(done.finished)
+            if run not in done.graded or _again(lab, run, regrade=regrade)
+        ]
+        if todo:
+            graders = Graders(
+                bench=open_bench(lab, sandbox_name),
+                suite=read_suite(lab.workspace.suite),
+                cases=_cases(lab, identity, {run.task for run in todo}),
+            )
+            _grade(lab, person, graders, todo)
+        else:
+            say("every run is graded already")
+    ungraded = [run for run in sorted(done.finished) if _verdict(lab, run) is Verdict.UNGRADED]
+    for run in ungraded:
+        say(f"ungraded: {run}: {load_grade(lab.workspace.run(run) / 'grade.json').reason}")
+    if ungraded:
+        say("labkit grade --regrade tries these again; until then they count as missing")
+    return 1 if ungraded else 0
+
+
+def _verdict(lab: Lab, run: RunId) -> Verdict:
+    return load_grade(lab.workspace.run(run) / "grade.json").verdict
+
+
+def _again(lab: Lab, run: RunId, *, regrade: bool) -> bool:
+    return regrade and _verdict(lab, run) is Verdict.UNGRADED
+
+
+def _cases(lab: Lab, identity: Identity, wanted: set[TaskId]) -> dict[TaskId, Case]:
+    """Open the sealed bundles of the tasks to grade, checked against the frozen suite."""
+    suite = read_suite(lab.workspace.suite)
+    tasks = lab.tasks()
+
+    @cache
+    def base(commit: str) -> Base:
+        return read_base(lab.repository, commit)
+
+    return {
+        name: _case(
+            lab, tasks[name], open_bundle(lab, suite, name, identity), base(tasks[name].base)
+        )
+        for name in sorted(wanted)
+    }
+
+
+def _case(lab: Lab, task: Task, bundle: Bundle, base: Base) -> Case:
+    material = read_material(bundle.files, task.category)
+    return Case(task=task, repository=lab.repository, base=base, material=material)
+
+
+def open_bundle(lab: Lab, suite: Suite, task: TaskId, identity: Identity) -> Bundle:
+    """Open one task's bundle; raises IntegrityError when it is not the one that was frozen."""
+    vault = lab.workspace.bundle(lab.settings.team, task)
+    if not vault.is_file():
+        raise PhaseError(
+            f"no sealed bundle {vault}", hint=f"get it from {suite.tasks[task].author}"
+        )
+    record = sealrecord.load(lab.workspace.seal(task))
+    if record.commitment != suite.tasks[task].commitment:
+        raise PhaseError(
+            f"task {task} was sealed again after the suite was frozen",
+            hint="the runs belong to the frozen suite: restore its seal and bundle",
+        )
+    public = read_person(lab.workspace, record.sealed_by).signing_key
+    return open_task(read_bytes(vault), record, identity=identity, public=public)
+
+
+def _grade(lab: Lab, person: Person, graders: Graders, todo: list[RunId]) -> None:
+    """Grade runs, as many at once as there are processors, and keep each verdict as it comes."""
+    pace = Pace(len(todo))
+    for place, record in enumerate(_graded(lab, graders, todo), 1):
+        folder = lab.workspace.run(record.run)
+        text = record_text(record)
+        replace(folder / "grade.txt", grade_text(record))
+        replace(folder / "result.txt", result_text(record))
+        replace(folder / "grade.json", text)
+        lab.log(
+            person, "grade", subject=str(record.run), digests={"grade.json": digest(text.encode())}
+        )
+        say(f"[{place}/{len(todo)}] {record.run}: {record.verdict}{pace.left(place)}")
+        data(f"{record.run}\t{record.verdict}\t{','.join(record.flags)}")
+
+
+def _graded(lab: Lab, graders: Graders, todo: list[RunId]) -> Iterator[GradeRecord]:
+    with ThreadPoolExecutor(max_workers=cpu_count() or 1) as pool:
+        yield from pool.map(lambda run: _grade_one(lab, graders, run), todo)
+
+
+def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
+    folder = lab.workspace.run(run)
+    record = load_run(folder / "run.json")
+    transcript = next(name for name in record.digests if name.startswith("transcript."))
+    evidence = RunEvidence(
+        run=run,
+        suite_version=graders.suite.version,
+        commitment=graders.suite.tasks[run.task].commitment,
+        diff=read_bytes(folder / "diff.patch"),
+        transcript=read_bytes(folder / transcript),
+        agent=record.agent,
+    )
+    return grade_run(graders.bench, graders.cases[run.task], evidence)
