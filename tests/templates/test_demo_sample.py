@@ -71,7 +71,7 @@ class Bench:
         return results
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sample:
     """Everything that was measured."""
 
