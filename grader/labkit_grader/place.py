@@ -6,6 +6,7 @@ used. A diff that does not apply is a value with a reason, not an error.
 
 import itertools
 import os
+import re
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,9 @@ Tree = Mapping[bytes, Entry]
 """The files of a tree by path."""
 
 _KINDS = {REGULAR: Kind.FILE, EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK}
+_NO_DATA = re.compile(rb"^Binary files .+ differ\r?$", re.MULTILINE)
+_BINARY = re.compile(rb"^(?:literal|delta) ([0-9]+)\r?$", re.MULTILINE)
+_MOST_BYTES = 256 * 1024 * 1024
 _NEWLINE = "the lost final newline was put back"
 _LINE_ENDS = "CRLF line ends were taken as LF, which the changed files have"
 
@@ -57,6 +61,8 @@ def apply_diff(scratch: Repository, base: Base, patch: bytes) -> Applied | NotAp
     """
     if not patch.strip():
         return Applied(tree=base_tree(base), changed=())
+    if problem := _unfit(patch):
+        return NotApplied(reason=problem)
     complaint = ""
     for candidate, repairs in _candidates(scratch, base, patch):
         result, problem = _write(scratch, base, candidate)
@@ -74,6 +80,18 @@ def base_tree(base: Base) -> Tree:
 def shown(path: bytes) -> str:
     """Return a path as text that can always be written; odd bytes become escapes."""
     return path.decode(errors="backslashreplace")
+
+
+def _unfit(patch: bytes) -> str:
+    """Return why a diff is not even tried; empty when it may be.
+
+    A binary change without data would be taken from whatever repository git can read, and one that
+    unpacks to much more than it is could fill this machine's memory.
+    """
+    if without := _NO_DATA.search(patch):
+        return f"a binary file without its data: {shown(without[0].strip())}"
+    size = len(patch) + sum(int(match[1]) for match in _BINARY.finditer(patch))
+    return f"the diff is too large: {size} bytes" if size > _MOST_BYTES else ""
 
 
 def _candidates(
