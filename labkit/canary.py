@@ -90,12 +90,10 @@ def _python_places(tree: ast.Module, data: bytes) -> list[int]:
     starts: list[int] = []
     taken = 0
     for statement in tree.body:
-        decorators = getattr(statement, "decorator_list", [])
-        start = min([statement.lineno, *(item.lineno for item in decorators)])
         # A statement that begins on the last line of another may stand in that one's string.
-        if start > taken:
-            starts.append(start - 1)
-        taken = statement.end_lineno or start
+        if statement.lineno > taken:
+            starts.append(statement.lineno - 1)
+        taken = statement.end_lineno or statement.lineno
     end = len(data.splitlines())
     return sorted({*starts[::_STATEMENTS_BETWEEN], end})
 

@@ -41,29 +41,23 @@ def assign(
     load: Counter[Member] = Counter(dict.fromkeys(scorers, 0))
     for run in sorted(runs, key=lambda item: item.blind):
         pool = pools[run.blind]
-        by_load = sorted(pool, key=lambda scorer: (pool[scorer], load[scorer], scorer))
+        by_load = sorted(pool, key=lambda scorer: (load[scorer], scorer))
         chosen[run.blind] = set(by_load[:each])
         load.update(chosen[run.blind])
     _even_out(chosen, pools, load)
     return tuple(sorted((blind, scorer) for blind, who in chosen.items() for scorer in who))
 
 
-def _pool(run: Scorable, scorers: Sequence[Member], *, each: int, solo: bool) -> dict[Member, int]:
-    """Return who may score a run, each with a rank: 0 is taken before 1.
-
-    The runner is in it, with rank 1, only where the others do not suffice.
-    """
-    able = [scorer for scorer in scorers if solo or scorer != run.author]
-    strangers = [scorer for scorer in able if scorer != run.runner]
-    return {
-        scorer: int(scorer == run.runner)
-        for scorer in (strangers if len(strangers) >= each else able)
-    }
+def _pool(run: Scorable, scorers: Sequence[Member], *, each: int, solo: bool) -> frozenset[Member]:
+    """Return who may score a run; the runner is among them only where the others do not suffice."""
+    able = frozenset(scorer for scorer in scorers if solo or scorer != run.author)
+    strangers = able - {run.runner}
+    return strangers if len(strangers) >= each else able
 
 
 def _even_out(
     chosen: dict[BlindId, set[Member]],
-    pools: dict[BlindId, dict[Member, int]],
+    pools: dict[BlindId, frozenset[Member]],
     load: Counter[Member],
 ) -> None:
     """Move single runs from a busy scorer to a freer one until no move helps.
@@ -82,13 +76,13 @@ def _even_out(
 
 
 def _best_move(
-    who: set[Member], pool: dict[Member, int], load: Counter[Member]
+    who: set[Member], pool: frozenset[Member], load: Counter[Member]
 ) -> tuple[Member, Member] | None:
     """Return the busy scorer to relieve of a run and the free one to take it, if that evens out."""
     moves = [
         (load[busy] - load[free], busy, free)
         for busy in who
-        for free in pool.keys() - who
-        if pool[busy] == pool[free] and load[busy] - load[free] > 1
+        for free in pool - who
+        if load[busy] - load[free] > 1
     ]
     return max(moves)[1:] if moves else None

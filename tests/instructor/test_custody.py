@@ -165,9 +165,10 @@ def test_a_vault_of_another_task_is_noticed(sealer: Sealer, paths: SealPaths) ->
 
 def test_content_that_was_not_committed_to_is_noticed(sealer: Sealer, paths: SealPaths) -> None:
     record = seal_task(TASK, DRAFT, sealer=sealer, paths=paths, now=NOW)
-    forged = sealrecord.sign(replace(record, commitment="0" * 64), sealer.key)
-    with pytest.raises(IntegrityError, match="does not hold what was committed to"):
-        open_task(paths.vault.read_bytes(), forged, identity=HOLDER, public=sealer.key.public)
+    for forged in (replace(record, commitment="0" * 64), replace(record, task=TaskId("b"))):
+        signed = sealrecord.sign(forged, sealer.key)
+        with pytest.raises(IntegrityError, match="does not hold what was committed to"):
+            open_task(paths.vault.read_bytes(), signed, identity=HOLDER, public=sealer.key.public)
 
 
 def test_a_record_signed_by_another_is_refused(

@@ -42,6 +42,7 @@ REDACTOR = Redactor(
         ("toolu_01AbCdEfGhIjKlMn", "[id]"),
         ("scripted scripted", "[agent] [agent]"),
         ("anasteady1", "[person][model]"),
+        ("bug__A__1ana", "[run][person]"),
     ],
 )
 def test_what_tells_is_replaced(before: str, after: str) -> None:

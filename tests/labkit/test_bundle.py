@@ -119,7 +119,7 @@ def absolute(header: tarfile.TarInfo) -> None:
 
 
 def twice(header: tarfile.TarInfo) -> None:
-    header.name = "examples/empty.md"
+    header.name, header.size = "examples/empty.md", 0
 
 
 def extra(header: tarfile.TarInfo) -> None:

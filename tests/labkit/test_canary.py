@@ -104,10 +104,21 @@ def test_what_python_cannot_read_stays_as_it_is(data: bytes) -> None:
     assert (planted.data, planted.tokens) == (data, ())
 
 
-def test_a_continued_line_before_a_statement_stays_whole() -> None:
-    data = b"x = 1; \\\ny = 2\n"
+NINE = b"a = 1\n" * 9
+
+
+def test_a_statement_that_begins_in_the_last_line_of_a_string_is_passed_over() -> None:
+    data = NINE + b's = """\n"""; t = 1\n'
     planted = plant("t.py", data, mint)
     assert ast.dump(ast.parse(planted.data)) == ast.dump(ast.parse(data))
+    assert planted.tokens == (mint(0), mint(1))
+
+
+def test_a_continued_line_before_a_statement_stays_whole() -> None:
+    data = NINE + b"x = 1; \\\ny = 2\n"
+    planted = plant("t.py", data, mint)
+    assert ast.dump(ast.parse(planted.data)) == ast.dump(ast.parse(data))
+    assert len(planted.tokens) == 3
 
 
 def test_yaml_means_the_same_afterwards() -> None:

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from labkit.errors import InputError, IntegrityError
+from labkit.fields import canonical_json
 from labkit.journal import Event, append, newest, read
 from labkit.model import Member
 from labkit.signing import SigningKey
@@ -99,6 +103,54 @@ def test_a_broken_chain_names_the_line(log: Path, key: SigningKey, change: objec
     log.write_bytes(b"\n".join(change(log.read_bytes().splitlines())) + b"\n")
     with pytest.raises(IntegrityError, match=r"line 2: it does not follow the line before"):
         read(log, public=key.public)
+
+
+def test_a_history_written_anew_contradicts_what_followed(log: Path, key: SigningKey) -> None:
+    three(log, key)
+    followed = log.read_bytes().splitlines()[1:]
+    log.unlink()
+    append(log, Event(action="another"), member=ANA, key=key, now=NOW)
+    log.write_bytes(log.read_bytes() + b"\n".join(followed) + b"\n")
+    with pytest.raises(IntegrityError, match=r"line 2: it does not follow the line before"):
+        read(log, public=key.public)
+
+
+def test_a_wrong_number_is_refused_though_it_is_signed(log: Path, key: SigningKey) -> None:
+    append(log, Event(action="run"), member=ANA, key=key, now=NOW)
+    values = json.loads(log.read_bytes()) | {"seq": 2}
+    del values["signature"]
+    values["signature"] = key.sign(b"labkit/journal/v1\0" + canonical_json(values))
+    log.write_bytes(canonical_json(values) + b"\n")
+    with pytest.raises(IntegrityError, match=r"line 1: it does not follow the line before"):
+        read(log, public=key.public)
+
+
+FULL_DISK = """
+import resource, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from labkit.errors import ToolError
+from labkit.journal import Event, append
+from labkit.model import Member
+from labkit.signing import SigningKey
+path = Path(sys.argv[1])
+most = path.stat().st_size + 50
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+try:
+    key = SigningKey.load(Path(sys.argv[2]))
+    append(path, Event(action="run"), member=Member("ana"), key=key, now=datetime.now(UTC))
+except ToolError:
+    sys.exit(7)
+"""
+
+
+def test_a_full_disk_leaves_the_log_whole(log: Path, key: SigningKey, tmp_path: Path) -> None:
+    three(log, key)
+    before = log.read_bytes()
+    argv = [sys.executable, "-c", FULL_DISK, str(log), str(tmp_path / "keys" / "ana.pem")]
+    path = os.pathsep.join(sys.path)
+    assert subprocess.run(argv, check=False, env={"PYTHONPATH": path}).returncode == 7
+    assert log.read_bytes() == before
 
 
 def test_anothers_signature_is_refused(log: Path, key: SigningKey, tmp_path: Path) -> None:
