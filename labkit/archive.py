@@ -8,29 +8,29 @@ import os
 import posixpath
 import tarfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import IO
 
-from labkit.errors import InfrastructureError
+from labkit.errors import InfrastructureError, ReturnedTooLargeError
 
 
 class Kind(StrEnum):
-    """What a member is. Everything that git cannot store is SPECIAL."""
+    """What a member is. What git cannot store is SPECIAL; what was too large to read OVERSIZED."""
 
     FILE = "file"
     EXECUTABLE = "executable"
     SYMLINK = "symlink"
     FOLDER = "folder"
     SPECIAL = "special"
+    OVERSIZED = "oversized"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One member: its path as bytes, without a leading `./` or `/`, and its content.
 
-    A symlink's data is its target. `note` says why data is missing where a file was too large or
-    special.
+    A symlink's data is its target. `note` says why a special or oversized file has no data.
     """
 
     path: bytes
@@ -94,8 +94,9 @@ def read_tar(
     """Yield the members of a tar stream, whatever shaped it; never touches the file system.
 
     Names come back without the folder that the whole archive lies in (its first component).
-    Files larger than `most_file_bytes` come back as SPECIAL with a note; an archive larger than
-    `most_bytes`, or with more than `most_entries` members, raises InfrastructureError.
+    Files larger than `most_file_bytes` come back as OVERSIZED with a note; an archive larger than
+    `most_bytes`, or with more than `most_entries` members, raises ReturnedTooLargeError, and one
+    that is not a whole tar InfrastructureError.
     """
     hard_links: dict[bytes, Entry] = {}
     total = 0
@@ -105,15 +106,14 @@ def read_tar(
         ) as tar:
             for count, member in enumerate(tar):
                 total += member.size
-                if total > most_bytes or count > most_entries:
-                    raise InfrastructureError(
-                        f"the returned folder is larger than {most_bytes} bytes "
-                        f"or {most_entries} files"
-                    )
+                if total > most_bytes:
+                    raise ReturnedTooLargeError(f"the folder is larger than {most_bytes} bytes")
+                if count > most_entries:
+                    raise ReturnedTooLargeError(f"the folder holds more than {most_entries} files")
                 entry = _entry(tar, member, hard_links, most_file_bytes)
                 if entry is not None:
                     yield entry
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, OverflowError) as error:  # ValueError: a damaged header
         raise InfrastructureError(f"the returned folder could not be read: {error}") from error
 
 
@@ -130,24 +130,25 @@ def _entry(
     path = _inside(member.name)
     if path is None or b".." in path.split(b"/"):
         return None
-    if member.isreg() and member.size <= most:
-        content = tar.extractfile(member)
-        kind = Kind.EXECUTABLE if member.mode & 0o100 else Kind.FILE
-        entry = Entry(path=path, kind=kind, data=content.read() if content else b"")
-        hard_links[path] = entry
-        return entry
-    return _without_content(member, path, hard_links)
+    if member.islnk():
+        first = hard_links.get(_inside(member.linkname) or b"")
+        if first is None:
+            return Entry(path=path, kind=Kind.SPECIAL, note="hard link to something unknown")
+        return replace(first, path=path)
+    entry = _first_entry(tar, member, path, most)
+    hard_links[path] = entry
+    return entry
 
 
-def _without_content(member: tarfile.TarInfo, path: bytes, hard_links: dict[bytes, Entry]) -> Entry:
+def _first_entry(tar: tarfile.TarFile, member: tarfile.TarInfo, path: bytes, most: int) -> Entry:
     if member.isdir():
         return Entry(path=path, kind=Kind.FOLDER)
     if member.issym():
         return Entry(path=path, kind=Kind.SYMLINK, data=os.fsencode(member.linkname))
-    if member.isreg():
-        return Entry(path=path, kind=Kind.SPECIAL, note=f"too large: {member.size} bytes")
-    first = hard_links.get(_inside(member.linkname) or b"") if member.islnk() else None
-    if first is not None:
-        return Entry(path=path, kind=first.kind, data=first.data)
-    what = "hard link to something unknown" if member.islnk() else "special file"
-    return Entry(path=path, kind=Kind.SPECIAL, note=what)
+    if not member.isreg():
+        return Entry(path=path, kind=Kind.SPECIAL, note="special file")
+    if member.size > most:
+        return Entry(path=path, kind=Kind.OVERSIZED, note=f"too large: {member.size} bytes")
+    content = tar.extractfile(member)
+    kind = Kind.EXECUTABLE if member.mode & 0o100 else Kind.FILE
+    return Entry(path=path, kind=kind, data=content.read() if content else b"")

@@ -1,9 +1,11 @@
 """Configurations: the agent and everything it is set to, and how two of them differ."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from labkit.errors import InputError
 from labkit.fields import Document, Fields
@@ -59,11 +61,10 @@ def read_configuration(workspace: Workspace, configuration: ConfigurationId) -> 
     if not path.is_file():
         raise InputError(f"no configuration {configuration}", hint=f"write {path}")
     document = Document.read(path)
-    if (written := document.text("id")) != str(configuration):
-        document.problem("id", f"the id {written!r} is not the file's name, {configuration}")
+    document.named("id", str(configuration))
     found = Configuration(
         id=configuration,
-        agent=document.text("agent"),
+        agent=document.word("agent", AGENTS, instead=""),
         agent_version=document.text("agent_version", default=""),
         model=document.text("model"),
         effort=document.text("effort", default=""),
@@ -88,14 +89,18 @@ def _settings(fields: Fields) -> dict[str, str]:
 def _check_agent(document: Document, found: Configuration, workspace: Workspace) -> None:
     match found.agent:
         case "command":
-            if not found.command:
+            if not found.command or not found.command[0]:
                 document.problem("agent", 'the command agent needs "command: [...]"')
         case "scripted":
-            folder = workspace.evals / "configs" / found.steps
-            if not found.steps or not folder.is_dir():
-                document.problem("agent", f'the scripted agent needs "steps:", a folder: {folder}')
-        case other:
-            document.problem("agent", f"{other!r} is none of: {', '.join(AGENTS)}")
+            path = PurePosixPath(found.steps)
+            if not found.steps:
+                document.problem("agent", 'the scripted agent needs "steps:", a folder')
+            elif path.is_absolute() or ".." in path.parts:
+                document.problem("steps", f"{found.steps!r} is not a folder below configs/")
+            elif not (workspace.evals / "configs" / path).is_dir():
+                document.problem("steps", f"there is no folder configs/{path}")
+        case _:
+            pass  # the document has the problem already
 
 
 def read_configurations(workspace: Workspace) -> tuple[Configuration, ...]:
@@ -112,10 +117,16 @@ def differences(first: Configuration, other: Configuration) -> tuple[str, ...]:
     """Return what differs between two configurations, one sentence each."""
     left, right = first.compared(), other.compared()
     return tuple(
-        f"{name}: {left.get(name) or 'none'} against {right.get(name) or 'none'}"
+        f"{name}: {_shown(left.get(name))} against {_shown(right.get(name))}"
         for name in sorted(left.keys() | right.keys())
         if left.get(name) != right.get(name)
     )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        value = shlex.join(value)
+    return str(value) if value else "none"
 
 
 def the_difference(configurations: tuple[Configuration, ...]) -> str:

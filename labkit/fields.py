@@ -7,6 +7,7 @@ problems of a file are collected and told at once by `Document.finish`.
 
 import difflib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from labkit.errors import InputError, IntegrityError, refuse
+from labkit.nodes import compose
 
-_MOST_BYTES = 4 * 1024 * 1024
+_TEXT = "tag:yaml.org,2002:str"
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 
 
 class Fields:
@@ -68,12 +71,39 @@ class Fields:
             return default or ""
         return self._text_of(node, name)
 
+    def filled(self, name: str) -> str:
+        """Return a text that must say something: a blank one is a problem."""
+        value = self.text(name)
+        node = self._nodes.get(name)
+        if isinstance(node, ScalarNode) and node.tag == _TEXT and not value.strip():
+            self._complain(node, f'"{name}" is empty')
+        return value
+
+    def word(self, name: str, allowed: Sequence[str], *, instead: str) -> str:
+        """Return a text that must be one of `allowed`; `instead` stands in for any other."""
+        value = self.text(name)
+        if value in allowed:
+            return value
+        node = self._nodes.get(name)
+        if isinstance(node, ScalarNode) and node.tag == _TEXT:
+            near = difflib.get_close_matches(value, allowed, n=1)
+            mend = f'did you mean "{near[0]}"?' if near else f"use one of {', '.join(allowed)}"
+            self._complain(node, f'"{name}" is {value!r}: {mend}')
+        return instead
+
+    def named(self, name: str, expected: str) -> None:
+        """Check that a text is what the file's name says."""
+        value = self.text(name)
+        node = self._nodes.get(name)
+        if isinstance(node, ScalarNode) and node.tag == _TEXT and value != expected:
+            self._complain(node, f'"{name}" is {value!r}, but the file is called {expected}')
+
     def _text_of(self, node: Node, name: str) -> str:
         if not isinstance(node, ScalarNode):
             self._complain(node, f'"{name}" must be a text')
             return ""
-        if node.tag != "tag:yaml.org,2002:str":
-            if node.tag == "tag:yaml.org,2002:null" and not node.value:
+        if node.tag != _TEXT:
+            if not node.value:
                 self._complain(node, f'"{name}" is empty')
             else:
                 self._complain(node, f'"{name}" must be a text: put it in quotes: "{node.value}"')
@@ -90,17 +120,14 @@ class Fields:
         return tuple(self._text_of(item, name) for item in node.value)
 
     def number(self, name: str, *, default: float, low: float = 0.0) -> float:
-        """Return a number of at least `low`."""
+        """Return a number of at least `low`, as people write one: 10 or 0.5, never 1:30 or 0x1f."""
         node = self._find(name, required=False)
         if node is None:
             return default
-        if isinstance(node, ScalarNode) and node.tag in (
-            "tag:yaml.org,2002:int",
-            "tag:yaml.org,2002:float",
-        ):
-            value = yaml.SafeLoader.yaml_constructors[node.tag](yaml.SafeLoader(""), node)
+        if isinstance(node, ScalarNode) and node.tag != _TEXT and _NUMBER.fullmatch(node.value):
+            value = float(node.value)
             if value >= low:
-                return float(value)
+                return value
         self._complain(node, f'"{name}" must be a number, {low:g} or more')
         return default
 
@@ -163,7 +190,7 @@ class Document(Fields):
 
     def __init__(self, data: bytes, place: str) -> None:
         self._found: list[str] = []
-        super().__init__(_compose(data, place), place, self._found)
+        super().__init__(compose(data, place), place, self._found)
 
     @classmethod
     def read(cls, path: Path) -> "Document":
@@ -191,60 +218,6 @@ def _no_marks() -> tuple[yaml.Mark, yaml.Mark]:
     return mark, mark
 
 
-def _compose(data: bytes, place: str) -> MappingNode:
-    if len(data) > _MOST_BYTES:
-        raise InputError(f"{place} is larger than {_MOST_BYTES} bytes")
-    text = _decode(data, place)
-    _refuse_tabs(text, place)
-    try:
-        _refuse_tricks(text, place)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(f"{place}{line}: not YAML: {error.problem}") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{place}: not YAML: {str(error).splitlines()[0]}") from error
-    if not isinstance(node, MappingNode):
-        raise InputError(f"{place}: there is no mapping of names to values in it")
-    return node
-
-
-def _decode(data: bytes, place: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{place}, line {line}: not UTF-8", hint="save the file as UTF-8"
-        ) from error
-
-
-def _refuse_tabs(text: str, place: str) -> None:
-    lines = [
-        number
-        for number, line in enumerate(text.splitlines(), 1)
-        if "\t" in line[: len(line) - len(line.lstrip())] and line.strip()
-    ]
-    refuse(
-        [f"{place}, line {number}: indented with a tab" for number in lines],
-        hint="YAML is indented with spaces",
-    )
-
-
-def _refuse_tricks(text: str, place: str) -> None:
-    """Refuse aliases and tags: nobody needs them here, and bombs are made of them."""
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        anchor = getattr(event, "anchor", None)
-        tag = getattr(event, "tag", None)
-        if anchor or tag:
-            what = f"anchors and aliases (&{anchor}, *{anchor})" if anchor else f"the tag {tag}"
-            line = event.start_mark.line + 1 if event.start_mark else 1
-            raise InputError(
-                f"{place}, line {line}: {what} cannot be used here",
-                hint="write the value out, or put a text that begins with & * ! in quotes",
-            )
-
-
 class _QuotingDumper(yaml.SafeDumper):
     """Writes every text in quotes, and names that cannot be mistaken without."""
 
@@ -266,7 +239,7 @@ class _QuotingDumper(yaml.SafeDumper):
 
 def _quoted(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
     style = "|" if "\n" in text and not text.startswith((" ", "\n")) else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return dumper.represent_scalar(_TEXT, text, style=style)
 
 
 _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})

@@ -4,6 +4,7 @@ Every call ignores the user's and the system's configuration, hooks, attributes,
 monitors, external diff programs and pagers, so the result depends on the objects alone.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ class Repository:
                 f"{folder} is not in a git repository",
                 hint="go into your project's checkout, or make one: git init",
             )
-        return cls(Path(found.stdout.decode().rstrip("\n")))
+        return cls(_path(found.stdout))
 
     @classmethod
     def create_bare(cls, folder: Path, *, like: "Repository | None" = None) -> "Repository":
@@ -139,22 +140,23 @@ class Repository:
         if found == b"true":
             raise InputError(f"{self.git_dir} has no checkout", hint="labkit needs a working copy")
         listed = self.git("worktree", "list", "--porcelain", "-z").stdout.split(b"\0")[0]
-        return Path(listed.removeprefix(b"worktree ").decode())
+        return _path(listed.removeprefix(b"worktree "))
 
     def commit(self, name: str) -> Commit:
         """Return the commit that `name` means; raises InputError when there is none."""
-        if name.startswith("-"):
-            raise InputError(f"{name!r} is not a commit")
-        found = self.git(
-            "log", "-1", "--no-show-signature", "--format=%H%x00%T%x00%P%x00%an <%ae>%x00%s", name,
-            "--", check=False,
-        )  # fmt: skip
-        if found.code != 0:
+        # A NUL cannot be an argument, and no name of a commit holds one.
+        asked = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+        found = self.git(*asked, check=False) if "\0" not in name else None
+        if found is None or found.code != 0:
             raise InputError(
                 f"no commit {name!r} in this repository",
                 hint="git log --oneline shows the commits; a shallow clone lacks the older ones",
             )
-        fields = found.stdout.decode(errors="replace").rstrip("\n").split("\0")
+        told = self.git(
+            "log", "-1", "--no-show-signature", "--encoding=UTF-8",
+            "--format=%H%x00%T%x00%P%x00%an <%ae>%x00%s", found.stdout.decode().strip(), "--",
+        )  # fmt: skip
+        fields = told.stdout.decode(errors="replace").rstrip("\n").split("\0")
         return Commit(
             oid=fields[0],
             tree=fields[1],
@@ -165,24 +167,24 @@ class Repository:
 
     def tree(self, name: str) -> tuple[TreeEntry, ...]:
         """Return every file of a commit or tree, sorted by path; submodules are gitlink entries."""
-        listed = self.git("ls-tree", "-r", "-z", "--full-tree", name).stdout
-        return tuple(_tree_entry(record) for record in listed.split(b"\0") if record)
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", name, check=False)
+        if listed.code != 0:
+            raise _incomplete(name, listed.complaint)
+        return tuple(_tree_entry(record) for record in listed.stdout.split(b"\0") if record)
 
     def blobs(self, oids: Iterable[str]) -> Iterator[bytes]:
         """Yield the raw content of blobs, as stored: no filter, no line-end conversion."""
         wanted = list(oids)
         asked = "".join(f"{oid}\n" for oid in wanted).encode()
-        answer = memoryview(self.git("cat-file", "--batch", stdin=asked).stdout)
+        found = self.git("cat-file", "--batch", stdin=asked, check=False)
+        answer = memoryview(found.stdout)
         at = 0
         for oid in wanted:
-            end = bytes(answer[at : at + 200]).index(b"\n")
-            header = bytes(answer[at : at + end]).split()
+            line, _, _ = bytes(answer[at : at + 200]).partition(b"\n")
+            header = line.split()
             if len(header) != 3 or header[1] != b"blob":  # noqa: PLR2004 - "<id> blob <size>"
-                raise ToolError(
-                    f"git has no content for {oid}: the repository is incomplete",
-                    hint="in a partial clone, fetch everything: git fetch --refetch",
-                )
-            start = at + end + 1
+                raise _incomplete(oid, found.complaint)
+            start = at + len(line) + 1
             size = int(header[2])
             yield bytes(answer[start : start + size])
             at = start + size + 1
@@ -192,13 +194,26 @@ class Repository:
         return self.git(
             "diff", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
             "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none",
-            *options, old, new,
+            "--submodule=short", *options, old, new,
         ).stdout  # fmt: skip
 
     def changed_paths(self, old: str, new: str) -> tuple[bytes, ...]:
         """Return the paths in which two trees differ, sorted."""
         listed = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new).stdout
         return tuple(path for path in listed.split(b"\0") if path)
+
+
+def _path(line: bytes) -> Path:
+    return Path(os.fsdecode(line.removesuffix(b"\n")))
+
+
+def _incomplete(what: str, complaint: str) -> ToolError:
+    """Return the error for an object that is named but not there."""
+    why = f": {complaint.splitlines()[-1]}" if complaint else ""
+    return ToolError(
+        f"git has no content for {what}: the repository is incomplete{why}",
+        hint="in a partial clone, fetch everything: git fetch --refetch --no-filter",
+    )
 
 
 def _tree_entry(record: bytes) -> TreeEntry:

@@ -42,25 +42,66 @@ def interleave(
         raise InputError(
             "nobody can run agents", hint="a student joins with: labkit init --me NAME"
         )
-    if not tasks or attempts < 1:
-        raise InputError("there is nothing to run", hint="a suite needs tasks and attempts >= 1")
-    load = dict.fromkeys(sorted(runners), 0)
-    planned: list[PlannedRun] = []
-    for task, author in sorted(tasks):
-        others = [member for member in load if member != author] or list(load)
-        runner = min(others, key=lambda member: (load[member], member))
-        load[runner] += 1
-        for attempt in range(1, attempts + 1):
-            planned.extend(
-                PlannedRun(
-                    order=len(planned) + place,
-                    run=RunId(task, configuration, attempt),
-                    runner=runner,
-                    seed=_seed(task, attempt),
-                )
-                for place, configuration in enumerate(sorted(configurations), 1)
-            )
-    return tuple(planned)
+    if not tasks or not configurations or attempts < 1:
+        raise InputError(
+            "there is nothing to run", hint="a suite needs tasks, configurations and attempts >= 1"
+        )
+    runner_of = _share(sorted(tasks), sorted(set(runners)))
+    runs = (
+        RunId(task, configuration, attempt)
+        for task, _ in sorted(tasks)
+        for attempt in range(1, attempts + 1)
+        for configuration in sorted(configurations)
+    )
+    return tuple(
+        PlannedRun(
+            order=order, run=run, runner=runner_of[run.task], seed=_seed(run.task, run.attempt)
+        )
+        for order, run in enumerate(runs, 1)
+    )
+
+
+def _share(
+    tasks: Sequence[tuple[TaskId, Member]], runners: Sequence[Member]
+) -> dict[TaskId, Member]:
+    """Share the tasks out: nobody gets an own task, and the loads differ as little as then can be.
+
+    Each task goes to whoever has least; where that leaves loads uneven, tasks are passed on along
+    chains of people (an augmenting path) until no chain can level them further.
+    """
+    may = {
+        task: [member for member in runners if member != author] or list(runners)
+        for task, author in tasks
+    }
+    load: dict[Member, list[TaskId]] = {member: [] for member in runners}
+    for task, members in may.items():
+        min((load[member] for member in members), key=len).append(task)
+    while chain := _levelling_chain(load, may):
+        for task, giver, taker in chain:
+            load[giver].remove(task)
+            load[taker].append(task)
+    return {task: member for member, own in load.items() for task in own}
+
+
+_Pass = tuple[TaskId, Member, Member]
+
+
+def _levelling_chain(
+    load: dict[Member, list[TaskId]], may: dict[TaskId, list[Member]]
+) -> list[_Pass]:
+    """Return passes (task, giver, taker) from somebody to somebody with two tasks fewer."""
+    for first in sorted(load, key=lambda member: (-len(load[member]), member)):
+        reached: dict[Member, list[_Pass]] = {first: []}
+        queue = [first]
+        for giver in queue:
+            if len(load[giver]) <= len(load[first]) - 2:
+                return reached[giver]
+            for task in sorted(load[giver]):
+                for taker in may[task]:
+                    if taker not in reached:
+                        reached[taker] = [*reached[giver], (task, giver, taker)]
+                        queue.append(taker)
+    return []
 
 
 def _seed(task: TaskId, attempt: int) -> int:
@@ -81,7 +122,7 @@ def read_plan(workspace: Workspace) -> tuple[PlannedRun, ...]:
     """Read plan.csv; raises IntegrityError when it is damaged."""
     text = read_bytes(workspace.plan).decode(errors="replace")
     try:
-        return tuple(
+        planned = tuple(
             PlannedRun(
                 order=int(row["order"]),
                 run=RunId.parse(row["run"]),
@@ -94,3 +135,10 @@ def read_plan(workspace: Workspace) -> tuple[PlannedRun, ...]:
         raise IntegrityError(
             f"{workspace.plan} is damaged: {error}", hint="restore it from git"
         ) from error
+    orders = [item.order for item in planned]
+    if not orders or orders != list(range(1, len(orders) + 1)):
+        raise IntegrityError(
+            f"{workspace.plan} is damaged: its lines are not numbered from 1",
+            hint="restore it from git",
+        )
+    return planned

@@ -63,7 +63,7 @@ class Person:
 def read_settings(workspace: Workspace) -> Settings:
     """Read evals/labkit.yaml; raises InputError with every problem in it."""
     document = Document.read(workspace.settings)
-    team = document.text("team")
+    team = document.filled("team")
     _check_team(document, team)
     environment = document.mapping("environment")
     image = environment.text("image", default="labkit-base:local")
@@ -102,9 +102,10 @@ def read_settings(workspace: Workspace) -> Settings:
 
 def _check_team(document: Document, team: str) -> None:
     try:
-        Member(team)  # a team's name stands in file names too
-    except InputError as error:
-        document.problem("team", str(error))
+        if team.strip():
+            Member(team)  # a team's name stands in file names too
+    except InputError:
+        document.problem("team", f"{team!r} must be lower-case letters, digits and hyphens: blue-7")
 
 
 def read_person(workspace: Workspace, name: Member) -> Person:
@@ -113,12 +114,8 @@ def read_person(workspace: Workspace, name: Member) -> Person:
     if not path.is_file():
         raise InputError(f"{name} has not joined", hint=f"run: labkit init --me {name}")
     document = Document.read(path)
-    role = document.text("role")
-    if role not in list(Role):
-        document.problem("role", f"{role!r} is none of: {', '.join(Role)}")
-    person_name = document.text("name")
-    if person_name != str(name):
-        document.problem("name", f"the file of {name} is about {person_name!r}")
+    role = document.word("role", list(Role), instead=Role.STUDENT)
+    document.named("name", str(name))
     values = [document.text(field) for field in ("full_name", "email", "signing_key")]
     document.finish()
     return Person(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labkit.errors import IntegrityError
+from labkit.errors import InputError, IntegrityError
 from labkit.fields import canonical_json, json_text, read_json
 from labkit.model import TaskId
 
@@ -102,5 +102,5 @@ def read_suite(path: Path) -> Suite:
         }
         rest = {name: values[name] for name in ("version", "frozen_at", "difference", "plan")}
         return Suite(tasks=tasks, configurations=values["configurations"], **rest)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, InputError) as error:
         raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from labkit.errors import InputError, LabkitError, refuse
 from labkit.fields import Document, dump_yaml, read_bytes
 from labkit.git import Repository
-from labkit.model import Category, TaskId
+from labkit.model import Category, Member, TaskId
 from labkit.workspace import Workspace, replace
 
 DEFAULT_GRADING = "python -m pytest"
@@ -92,33 +92,41 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
 
 def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
     """Turn a task file's fields into a Task, noting problems in the document."""
-    if (written := document.text("id")) != str(task):
-        document.problem("id", f"the id {written!r} is not the file's name, {task}")
-    category = document.text("category")
-    if category not in list(Category):
-        document.problem("category", f"{category!r} is none of: {', '.join(Category)}")
-        category = Category.OTHER
-    grading = document.text("grading", default=DEFAULT_GRADING)
-    try:
-        shlex.split(grading)
-    except ValueError as error:
-        document.problem("grading", f"not a command: {error}")
-        grading = DEFAULT_GRADING
+    document.named("id", str(task))
     return Task(
         id=task,
-        title=document.text("title"),
-        author=document.text("author"),
-        category=Category(category),
-        base=document.text("base"),
+        title=document.filled("title"),
+        author=_author(document),
+        category=Category(document.word("category", list(Category), instead=Category.OTHER)),
+        base=document.filled("base"),
         solution=document.text("solution", default=""),
         prompt=prompt,
-        grading=grading,
+        grading=_grading(document),
         forbidden=_prefixes(document, "forbidden"),
         allowed=_prefixes(document, "allowed"),
         slices=document.texts("slices"),
         tags=document.texts("tags"),
         notes=document.text("notes", default=""),
     )
+
+
+def _author(document: Document) -> str:
+    author = document.filled("author")
+    try:
+        return str(Member(author)) if author.strip() else author
+    except InputError as error:
+        document.problem("author", f"{error}: write the member's short name, as in members/")
+        return author
+
+
+def _grading(document: Document) -> str:
+    grading = document.text("grading", default=DEFAULT_GRADING)
+    try:
+        if not shlex.split(grading):
+            document.problem("grading", '"grading" is empty')
+    except ValueError as error:
+        document.problem("grading", f"not a command: {error}")
+    return grading
 
 
 def _prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
@@ -140,8 +148,12 @@ def _prefixes(document: Document, name: str) -> tuple[str, ...]:
     prefixes = document.texts(name)
     for prefix in prefixes:
         clean = posixpath.normpath(prefix)
-        if not prefix or prefix.startswith("/") or clean in (".", "..") or clean[:3] == "../":
-            document.problem(name, f"{prefix!r} is not a path inside the project")
+        if clean != prefix.rstrip("/") or f"{clean}/".startswith(("/", "./", "../")):
+            document.problem(
+                name, f"{prefix!r} is not a path inside the project: write tests/ or setup.py"
+            )
+        elif any(character in prefix for character in "*?\\"):
+            document.problem(name, f"{prefix!r} is no pattern: name a folder or a file, with /")
     return prefixes
 
 

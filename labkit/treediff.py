@@ -5,18 +5,23 @@ Each returned file is hashed and compared with the base; what differs goes throu
 wrote is opened by name here, so no hook, filter, link or setting of its making can act.
 """
 
+import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from labkit.archive import Entry, Kind
+from labkit.errors import ToolError
 from labkit.export import Base, object_id
-from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
 
 _NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
+_MOST_SENTENCES = 200
 _REF = "refs/labkit/result"
+# What git refuses as a part of a path, because some file system would take it for `.git`.
+_DOT_GIT = re.compile(rb"(?:.*\\)?(?:\.git|git~1)[ .]*(?:[\\:].*)?", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,30 +43,46 @@ class _Returned:
 
     digest: str
     base: dict[bytes, tuple[str, str]]
+    submodules: frozenset[bytes]
     seen: set[bytes] = field(default_factory=set)
     changed: dict[bytes, tuple[str, bytes]] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
+    left_out: dict[str, None] = field(default_factory=dict)
+    """Sentences, each once, in the order in which they were found."""
 
     def take(self, entry: Entry) -> None:
         """Note one returned member."""
         parts = entry.path.split(b"/")
-        if any(part.lower() == b".git" for part in parts):
-            nested = entry.kind is Kind.FOLDER and parts[-1].lower() == b".git" and len(parts) > 1
-            if nested:
-                self.left_out.append(f"the repository nested in {_shown(entry.path[:-5])}")
+        above = [b"/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+        if any(_DOT_GIT.fullmatch(part) for part in parts):
+            place = next(path for path in above if _DOT_GIT.fullmatch(path.split(b"/")[-1]))
+            if place != b".git":
+                self.leave_out(place, "git keeps nothing of that name")
+        elif entry.kind is Kind.FOLDER or self._is_cache(entry.path, parts):
             return
-        if entry.kind is Kind.FOLDER:
-            return
-        if entry.path not in self.base and _NEVER_KEPT.intersection(parts):
-            return
-        if entry.kind is Kind.SPECIAL:
+        elif module := next((path for path in above if path in self.submodules), None):
+            self.leave_out(module, "a submodule is kept as it was")
+        elif entry.kind is Kind.SYMLINK and parts[-1].lower() == b".gitmodules":
+            self.leave_out(entry.path, "git refuses a link of that name")
+        elif entry.kind is Kind.SPECIAL:
+            self.leave_out(entry.path, entry.note)
+        else:
             self.seen.add(entry.path)
-            self.left_out.append(f"{_shown(entry.path)}: {entry.note}")
+            self._compare(entry)
+
+    def _is_cache(self, path: bytes, parts: list[bytes]) -> bool:
+        return path not in self.base and not _NEVER_KEPT.isdisjoint(parts)
+
+    def _compare(self, entry: Entry) -> None:
+        if entry.kind is Kind.OVERSIZED:
+            self.leave_out(entry.path, entry.note)
             return
-        self.seen.add(entry.path)
         mode = _MODES[entry.kind]
         if self.base.get(entry.path) != (mode, object_id("blob", entry.data, self.digest)):
             self.changed[entry.path] = (mode, entry.data)
+
+    def leave_out(self, path: bytes, why: str) -> None:
+        """Note what the difference does not hold, and why."""
+        self.left_out.setdefault(f"{_shown(path)}: {why}")
 
 
 def diff_returned(
@@ -78,7 +99,8 @@ def diff_returned(
     """
     state = _Returned(
         digest=repository.object_format(),
-        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
+        base={entry.path: (_mode(entry), entry.oid) for entry in base.entries},
+        submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
     )
     for entry in returned:
         state.take(entry)
@@ -86,7 +108,7 @@ def diff_returned(
         scratch = Repository.create_bare(Path(folder) / "git", like=repository)
         for path in _ignored(scratch, base, state, Path(folder)):
             del state.changed[path]
-            state.left_out.append(f"{_shown(path)}: ignored by the project's own rules")
+            state.leave_out(path, "ignored by the project's own rules")
         scratch.git("fast-import", "--quiet", "--force", "--done", stdin=_stream(base, state))
         tree = scratch.git("rev-parse", f"{_REF}^{{tree}}").stdout.decode().strip()
         return TreeDiff(
@@ -96,8 +118,21 @@ def diff_returned(
             stat=scratch.git(
                 "diff", "--stat=120", "--no-renames", base.tree, tree, "--", *test_folders
             ).stdout,
-            left_out=tuple(state.left_out),
+            left_out=_first(tuple(state.left_out)),
         )
+
+
+def _first(sentences: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the sentences, cut where an ignored folder alone would make thousands."""
+    if len(sentences) <= _MOST_SENTENCES:
+        return sentences
+    more = f"and {len(sentences) - _MOST_SENTENCES} more"
+    return (*sentences[:_MOST_SENTENCES], more)
+
+
+def nothing_read(base: Base, why: str) -> TreeDiff:
+    """Return the difference of a run whose tree could not be read: none, and the reason."""
+    return TreeDiff(patch=b"", result_tree=base.tree, changed=(), stat=b"", left_out=(why,))
 
 
 def _ignored(scratch: Repository, base: Base, state: _Returned, folder: Path) -> tuple[bytes, ...]:
@@ -115,8 +150,10 @@ def _ignored(scratch: Repository, base: Base, state: _Returned, folder: Path) ->
     clean.mkdir(exist_ok=True)
     answer = scratch.git(
         f"--work-tree={clean}", "check-ignore", "--no-index", "--stdin", "-z",
-        stdin=b"\0".join(new) + b"\0", check=False,
+        stdin=b"\0".join(new) + b"\0", check=False, extra={"GIT_LITERAL_PATHSPECS": "1"},
     )  # fmt: skip
+    if answer.code not in (0, 1):  # 1: none of them is ignored
+        raise ToolError(f"git check-ignore ended in {answer.code}: {answer.complaint}")
     return tuple(path for path in answer.stdout.split(b"\0") if path)
 
 
@@ -135,6 +172,11 @@ def _stream(base: Base, state: _Returned) -> bytes:
         parts.append(header + data + b"\n")
     parts.append(b"\ndone\n")
     return b"".join(parts)
+
+
+def _mode(entry: TreeEntry) -> str:
+    """Return a base entry's mode as a returned file would have it: old trees have odd ones."""
+    return entry.mode if entry.mode in (EXECUTABLE, SYMLINK, GITLINK) else REGULAR
 
 
 def _quoted(path: bytes) -> bytes:

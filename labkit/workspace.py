@@ -6,10 +6,12 @@ drafts lie beside the project, in the handover folder; private keys lie in the u
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from labkit.errors import InputError, PhaseError, ToolError
+from labkit.errors import InputError, PhaseError, ToolError, refuse
 from labkit.model import BlindId, ConfigurationId, Member, RunId, TaskId
 
 HOME_VARIABLE = "LABKIT_HOME"
@@ -160,20 +162,39 @@ class Workspace:
 
     def task_ids(self) -> tuple[TaskId, ...]:
         """Every task that has a file, sorted; a file whose name is no id is an InputError."""
-        return tuple(sorted(TaskId(path.stem) for path in _files(self.evals / "tasks", "*.yaml")))
+        return _ids(self.evals / "tasks", TaskId)
 
     def configuration_ids(self) -> tuple[ConfigurationId, ...]:
         """Every configuration that has a file, sorted."""
-        paths = _files(self.evals / "configs", "*.yaml")
-        return tuple(sorted(ConfigurationId(path.stem) for path in paths))
+        return _ids(self.evals / "configs", ConfigurationId)
 
     def member_names(self) -> tuple[Member, ...]:
         """Everybody who has joined, sorted."""
-        return tuple(sorted(Member(path.stem) for path in _files(self.evals / "members", "*.yaml")))
+        return _ids(self.evals / "members", Member)
 
     def handed_in(self, team: str) -> tuple[Path, ...]:
         """Every sealed hand-in that lies in the handover folder."""
         return _files(self.handover, f"{team}-raw-*.age")
+
+
+_Id = TypeVar("_Id", TaskId, ConfigurationId, Member)
+
+
+def _ids(folder: Path, kind: Callable[[str], _Id]) -> tuple[_Id, ...]:
+    """Return the ids that the YAML files of a folder are named by; tells every bad name at once."""
+    found: list[_Id] = []
+    problems: list[str] = []
+    for path in _files(folder, "*.y*ml"):
+        if path.name.startswith("."):
+            continue  # an editor's or a system's own
+        try:
+            found.append(kind(path.stem))
+        except InputError as error:
+            problems.append(f"{folder.name}/{path.name}: {error}")
+        if path.suffix != ".yaml":
+            problems.append(f"{folder.name}/{path.name}: the ending must be .yaml")
+    refuse(problems, hint="rename the file, or move it elsewhere")
+    return tuple(sorted(found))
 
 
 def _files(folder: Path, pattern: str) -> tuple[Path, ...]:

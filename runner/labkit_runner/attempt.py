@@ -16,7 +16,7 @@ from typing import IO
 
 from labkit.archive import read_tar, write_tar
 from labkit.configurations import Configuration
-from labkit.errors import ToolError
+from labkit.errors import InputError, ReturnedTooLargeError, ToolError
 from labkit.export import Base
 from labkit.git import Repository
 from labkit.plan import PlannedRun
@@ -24,7 +24,7 @@ from labkit.records import RunRecord, record_text
 from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
 from labkit.tasks import Task
 from labkit.transcripts.detect import read_transcript
-from labkit.treediff import TreeDiff, diff_returned
+from labkit.treediff import TreeDiff, diff_returned, nothing_read
 from labkit_runner.agents.interface import INPUTS, WORKSPACE, Agent, Launch, Request
 
 _MOST_FILE_BYTES = 50_000_000
@@ -57,18 +57,19 @@ class Job:
     earlier_failures: tuple[str, ...] = ()
 
 
+def request(planned: PlannedRun, task: Task, configuration: Configuration) -> Request:
+    """Return what an agent is told of a planned run."""
+    return Request(
+        run=planned.run, configuration=configuration, prompt=task.prompt, seed=planned.seed
+    )
+
+
 def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     """Perform a run and keep its evidence as the new folder `target`, whole or not at all.
 
     Raises InfrastructureError when the sandbox failed: then there is no result and no folder.
     """
-    request = Request(
-        run=job.planned.run,
-        configuration=job.configuration,
-        prompt=job.task.prompt,
-        seed=job.planned.seed,
-    )
-    launch = job.agent.launch(request)
+    launch = job.agent.launch(request(job.planned, job.task, job.configuration))
     with _new_folder(target) as folder:
         started = bench.now().isoformat(timespec="seconds")
         with (
@@ -106,7 +107,10 @@ def _collect(stream: IO[bytes], bench: Bench, job: Job) -> TreeDiff:
     entries = read_tar(
         stream, most_bytes=bench.limits.returned_bytes, most_file_bytes=_MOST_FILE_BYTES
     )
-    return diff_returned(bench.repository, job.base, entries)
+    try:
+        return diff_returned(bench.repository, job.base, entries)
+    except ReturnedTooLargeError as error:
+        return nothing_read(job.base, f"everything: {error}, so the work folder was not read")
 
 
 def _write_evidence(folder: Path, outcome: Outcome, difference: TreeDiff) -> None:
@@ -157,6 +161,8 @@ def _file_digest(path: Path) -> str:
 @contextmanager
 def _new_folder(target: Path) -> Iterator[Path]:
     """Give a scratch folder that becomes `target` at the end, and vanishes on any failure."""
+    if target.exists():
+        raise InputError(f"{target} is already there", hint="labkit never overwrites a run")
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:

@@ -29,6 +29,8 @@ def require_unchanged(
         for found in configurations
         if suite.configurations.get(str(found.id)) != configuration_digest(workspace, found)
     ]
+    here = {str(found.id) for found in configurations}
+    changed += [f"configuration {name} (gone)" for name in suite.configurations if name not in here]
     if digest(read_bytes(workspace.plan)) != suite.plan:
         changed.append("plan.csv")
     if changed:

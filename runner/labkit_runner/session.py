@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from labkit.configurations import Configuration
-from labkit.errors import InfrastructureError, ToolError
+from labkit.errors import InfrastructureError, InputError, ToolError, refuse
 from labkit.export import Base, read_base, workspace_tar
 from labkit.git import Repository
 from labkit.model import ConfigurationId, RunId, TaskId
@@ -17,7 +17,7 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job, perform
+from labkit_runner.attempt import Bench, Job, perform, request
 
 TRIES = 3
 """How often a run that the infrastructure broke is tried in one session."""
@@ -61,8 +61,10 @@ class Session:
         """Perform the runs in order and return the finished ones.
 
         A run that the infrastructure broke every time is recorded as missing and the session goes
-        on; after three missing runs in a row the sandbox itself must be broken: ToolError.
+        on; after three missing runs in a row the sandbox itself must be broken: ToolError. A run
+        whose agent cannot be started as it is set up is an InputError before the first run.
         """
+        self._require_launchable(planned)
         finished: list[RunRecord] = []
         broken = 0
         for place, item in enumerate(planned, 1):
@@ -79,6 +81,18 @@ class Session:
                     hint="labkit doctor says what is wrong; the same command goes on from here",
                 )
         return tuple(finished)
+
+    def _require_launchable(self, planned: Sequence[PlannedRun]) -> None:
+        problems: dict[str, None] = {}
+        for item in planned:
+            task = self.tasks[item.run.task]
+            configuration = self.configurations[item.run.configuration]
+            try:
+                agent = agent_named(configuration.agent, self.workspace)
+                agent.launch(request(item, task, configuration))
+            except InputError as error:
+                problems.update(dict.fromkeys(error.problems))
+        refuse(tuple(problems), hint="mend the configuration or its steps")
 
     def _run_one(self, item: PlannedRun, place: int, total: int) -> RunRecord | None:
         job = self._job(item)
