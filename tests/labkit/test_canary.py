@@ -121,6 +121,14 @@ def test_a_continued_line_before_a_statement_stays_whole() -> None:
     assert len(planted.tokens) == 3
 
 
+def test_a_file_that_planting_would_change_stays_as_it_is() -> None:
+    # In UTF-7, `+AAo-` is a line end that no byte shows, so lines are counted wrongly.
+    data = b"# coding: utf-7\n" + NINE[6:] + b'b = 1+AAo-c = 1\ns = """\nq"""\n'
+    assert ast.parse(data).body[10].lineno == 12
+    planted = plant("t.py", data, mint)
+    assert (planted.data, planted.tokens) == (data, ())
+
+
 def test_yaml_means_the_same_afterwards() -> None:
     data = b"edits: none\nmust_name:\n  - slug\ntext: |\n  last"
     planted = plant("oracle.yaml", data, mint)
