@@ -13,7 +13,6 @@ from pathlib import Path
 
 from labkit.canary import PREFIX, digest, find
 
-_WHOLE_BYTES = 32 * 1024 * 1024
 _PIECE_BYTES = 8 * 1024 * 1024
 _OVERLAP = 64
 _SKIPPED_FOLDERS = frozenset({".git"})
@@ -48,18 +47,18 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What a search found, and what it did not look into: an unread file is not a clean one."""
+    """What a search found, and what it could not look into: an unread file is not a clean one."""
 
     remnants: tuple[Remnant, ...]
     unread: tuple[Path, ...]
-    """Files and folders without permission, and binaries of more than 32 MiB."""
+    """Files and folders that could not be opened."""
 
 
 def still_readable(roots: Iterable[Path], known: Known, *, drafts: Iterable[Path] = ()) -> Search:
     """Search `roots` for anything `known`, and `drafts` (folders of sealed tasks) for any file.
 
-    Links are never followed and `.git` is left out. Only the text of a file is searched, not what
-    is packed inside an archive.
+    Links are never followed and `.git` is left out. Files are searched as they are: a copy inside
+    an archive is not seen. About a gigabyte a second, so that large data files need no exception.
     """
     unread: list[Path] = []
     remnants = [
@@ -70,9 +69,7 @@ def still_readable(roots: Iterable[Path], known: Known, *, drafts: Iterable[Path
     for root in roots:
         for path in _files(root, unread):
             try:
-                if _huge_binary(path):
-                    unread.append(path)
-                elif (why := _recognise(path, known)) is not None:
+                if (why := _recognise(path, known)) is not None:
                     remnants.append(Remnant(path=path, why=why))
             except OSError:
                 unread.append(path)
@@ -95,22 +92,15 @@ def _files(root: Path, unread: list[Path]) -> Iterator[Path]:
                 yield path
 
 
-def _huge_binary(path: Path) -> bool:
-    """Tell whether a file is neither text nor of a size that anything hidden has."""
-    if path.stat().st_size <= _WHOLE_BYTES:
-        return False
-    with path.open("rb") as file:
-        return b"\0" in file.read(_OVERLAP * 128)
-
-
 def _recognise(path: Path, known: Known) -> Why | None:
     whole = hashlib.sha256()
     tail = b""
     with path.open("rb") as file:
         while piece := file.read(_PIECE_BYTES):
-            whole.update(piece)
             if any(digest(token) in known.canaries for token in _tokens(tail + piece)):
                 return Why.CANARY
+            if known.files:
+                whole.update(piece)
             tail = piece[-_OVERLAP:]
     return Why.COPY if whole.hexdigest() in known.files else None
 

@@ -75,16 +75,6 @@ class SigningKey:
         ).derive(self._key.private_bytes_raw())
 
 
-def check_public(text: str) -> str:
-    """Return a public key's text; raises InputError when it is none."""
-    if _public(text) is None:
-        raise InputError(
-            f"{text[:60]!r} is not a member's public key",
-            hint="it is 44 characters of base64; labkit init --me writes it",
-        )
-    return text
-
-
 def verify(public: str, data: bytes, signature: str) -> bool:
     """Tell whether `signature` is that key's signature of `data`; a broken one is False."""
     key = _public(public)

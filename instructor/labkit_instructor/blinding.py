@@ -17,7 +17,7 @@ from labkit.errors import InputError, IntegrityError, LabkitError, PhaseError
 from labkit.fields import canonical_json, read_bytes
 from labkit.model import BlindId, Member, RunId
 from labkit.seal import Identity, identity_from, key_text, new_identity, open_sealed, seal
-from labkit.workspace import write_new
+from labkit.workspace import replace, write_new
 
 _KEY_BYTES = 32
 _MANY_RUNS = 4000
@@ -117,20 +117,21 @@ def write_packs(folder: Path, packs: Sequence[Pack], key_file: Path) -> None:
     """Write every pack below `folder`, sorted by blind id, and the key to the results.
 
     That key lies beside the packs in plain text. It is no protection against malice: it only keeps
-    results from being read by accident before the other marks are in. Raises PhaseError when
-    there are packs already.
+    results from being read by accident before the other marks are in. The key file comes last:
+    while it is not there, packs that an interrupted call left are written anew; once it is,
+    PhaseError.
     """
     if key_file.exists():
         raise PhaseError(f"there are blind packs in {folder} already", hint="see: labkit status")
     identity = new_identity()
     for pack in sorted(packs, key=lambda item: item.blind):
         for name, data in sorted(pack.shown.items()):
-            write_new(folder / str(pack.blind) / name, data)
+            replace(folder / str(pack.blind) / name, data)
         sealed = seal(
             pack_files({"kind": "results", "blind": str(pack.blind)}, pack.results),
             [identity.recipient],
         )
-        write_new(folder / str(pack.blind) / "results.age", sealed)
+        replace(folder / str(pack.blind) / "results.age", sealed)
     write_new(
         key_file,
         "# Opens the results of every blind pack. Not secret, only out of sight:\n"

@@ -106,18 +106,6 @@ class Redactor:
                     start = max(0, match.start() - _EXCERPT // 2)
                     yield f"line {number}: {line[start : start + _EXCERPT].strip()}"
 
-    def redact_files(self, files: Mapping[str, bytes]) -> tuple[dict[str, bytes], Redacted]:
-        """Return several files without the names, and what is to be known of all of them."""
-        done = {name: self.redact(data) for name, data in sorted(files.items())}
-        replaced: Counter[str] = Counter()
-        for one in done.values():
-            replaced.update(one.replaced)
-        doubts = tuple(f"{name}, {doubt}" for name, one in done.items() for doubt in one.doubtful)
-        return (
-            {name: one.data for name, one in done.items()},
-            Redacted(data=b"", replaced=dict(replaced), doubtful=doubts),
-        )
-
 
 def _hidden_shapes(name: str) -> Iterable[str]:
     """Yield patterns of what is no plain spelling of a name but still tells it: shown, not taken.

@@ -152,3 +152,12 @@ def test_packs_are_written_once(tmp_path: Path) -> None:
     write_packs(tmp_path, PACKS, key_file)
     with pytest.raises(PhaseError, match="there are blind packs"):
         write_packs(tmp_path, PACKS, key_file)
+
+
+def test_an_interrupted_writing_of_packs_can_be_repeated(tmp_path: Path) -> None:
+    key_file = tmp_path / "results.agekey"
+    write_packs(tmp_path, PACKS[:1], key_file)
+    key_file.unlink()
+    write_packs(tmp_path, PACKS, key_file)
+    for pack in PACKS:
+        assert open_results(tmp_path, pack.blind, key_file) == pack.results

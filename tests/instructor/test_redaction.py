@@ -91,13 +91,6 @@ def test_an_ordinary_word_raises_no_doubt() -> None:
     assert REDACTOR.redact(b"Analysis of Banana, MANAGER, canal").doubtful == ()
 
 
-def test_several_files_are_told_together() -> None:
-    files, told = REDACTOR.redact_files({"message.txt": b"ana\nGPT", "diff.patch": b"Ana"})
-    assert files == {"message.txt": b"[person]\nGPT", "diff.patch": b"[person]"}
-    assert told.replaced == {"person": 2}
-    assert told.doubtful == ("message.txt, line 2: GPT",)
-
-
 def test_plain_text_raises_no_doubt() -> None:
     assert REDACTOR.redact(b"def slug(text):\n    return text.strip()\n").doubtful == ()
 

@@ -62,12 +62,13 @@ def test_a_draft_with_any_file_in_it_is_found(tmp_path: Path) -> None:
     assert found.remnants == (Remnant(path=full, why=Why.DRAFT),)
 
 
-def test_a_huge_binary_is_skipped_and_said(tmp_path: Path) -> None:
+def test_a_large_binary_is_searched_like_any_file(tmp_path: Path) -> None:
     path = tmp_path / "film.bin"
     with path.open("wb") as file:
         file.truncate(40 * 1024 * 1024)
-    found = still_readable([tmp_path], KNOWN)
-    assert (found.remnants, found.unread) == ((), (path,))
+        file.seek(0, os.SEEK_END)
+        file.write(TOKEN.encode())
+    assert still_readable([tmp_path], KNOWN).remnants == (Remnant(path=path, why=Why.CANARY),)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
