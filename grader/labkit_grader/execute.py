@@ -45,14 +45,7 @@ def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ..
     """
     stdout, stderr = io.BytesIO(), io.BytesIO()
     spec = _spec(bench, tree, command.argv(targets), command.environment)
-    try:
-        outcome, report = bench.sandbox.run(
-            spec, Streams(stdout=stdout, stderr=stderr), _read_report
-        )
-    except ReturnedTooLargeError as error:
-        return TestRun(
-            ended=Ended.EXITED, exit_code=None, problem=str(error), seconds=0.0, image_digest=""
-        )
+    outcome, report = bench.sandbox.run(spec, Streams(stdout=stdout, stderr=stderr), _read_report)
     if outcome.ended is Ended.KILLED:
         raise InfrastructureError("the grading sandbox was killed from outside")
     return _test_run(outcome, report, _tail(stdout) + _tail(stderr))
@@ -81,14 +74,14 @@ def _spec(bench: Bench, tree: Tree, argv: tuple[str, ...], environment: Mapping[
 
 
 def _read_report(stream: IO[bytes]) -> bytes | str:
-    """Return the report's content, or why there is none; hostile archives are a reason too."""
+    """Return the report's content, or why there is none."""
     try:
         for entry in read_tar(
             stream, most_bytes=_MOST_REPORT, most_file_bytes=_MOST_REPORT, most_entries=100
         ):
             if entry.path == _REPORT.encode():
                 return entry.data if entry.kind is Kind.FILE else "the report is not a plain file"
-    except InfrastructureError as error:
+    except ReturnedTooLargeError as error:
         return f"the report could not be read: {error}"
     return "there is no report"
 

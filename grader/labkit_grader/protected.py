@@ -83,7 +83,10 @@ def _put(tree: dict[bytes, Entry], entry: Entry) -> list[str]:
     for path in in_the_way:
         del tree[path]
     tree[entry.path] = entry
-    return [f"{shown(path)}: removed, it stood in the way of a test" for path in in_the_way]
+    return [
+        f"{shown(path)}: removed, it stood in the way of a protected file or a test"
+        for path in in_the_way
+    ]
 
 
 def _is_guarded(path: bytes, old: Entry | None, new: Entry | None, task: Task) -> bool:
