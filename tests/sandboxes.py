@@ -40,6 +40,11 @@ def _or_skip(name: str, make: Callable[[], Made]) -> Made:
     pytest.skip(reason)
 
 
+def bubblewrap_cache() -> Path:
+    """Return where the environment of bubblewrap is kept from one test session to the next."""
+    return Path(tempfile.gettempdir(), f"labkit-test-cache-{os.getuid()}")
+
+
 def make_docker() -> DockerSandbox:
     """Return a sandbox on the engine of this machine, with the kit's image in it."""
     made = DockerSandbox.connect()
@@ -58,9 +63,10 @@ def docker_sandbox() -> Iterator[DockerSandbox]:
 @pytest.fixture(scope="session")
 def bubblewrap_sandbox(tmp_path_factory: pytest.TempPathFactory) -> BubblewrapSandbox:
     """Return the bubblewrap sandbox with its own scratch folder."""
-    cache = Path(tempfile.gettempdir(), f"labkit-test-cache-{os.getuid()}")
     scratch = tmp_path_factory.mktemp("scratch")
-    return _or_skip("bubblewrap", lambda: make_bubblewrap(cache=cache, scratch=scratch))
+    return _or_skip(
+        "bubblewrap", lambda: make_bubblewrap(cache=bubblewrap_cache(), scratch=scratch)
+    )
 
 
 @pytest.fixture(params=BOTH)

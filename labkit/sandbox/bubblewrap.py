@@ -5,6 +5,7 @@ empty sandbox once every process of the first is gone, so that nothing follows a
 """
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -19,11 +20,12 @@ from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.bootstrap import bootstrap
 from labkit.sandbox.cgroup import Cgroup, find_cgroup, make_cgroup
+from labkit.sandbox.container import RUN_LABEL
 from labkit.sandbox.environment import Environment
 from labkit.sandbox.interface import SANDBOX_UID, Collect, Limits, Outcome, Spec, Streams, T
 from labkit.sandbox.namespace import started
 from labkit.sandbox.owner import Owner
-from labkit.sandbox.streams import CHUNK, Output, read_whole
+from labkit.sandbox.streams import CHUNK, Output, Sink, read_whole
 from labkit.sandbox.view import command_view, limited, reader_view
 
 _PREFIX = "labkit-"
@@ -31,6 +33,7 @@ _OWNER = "owner.json"
 _RUNNING = "running.json"
 """In a scratch folder: the process to kill from outside, and the labels of its run."""
 _KILLED = 137
+_COMPLAINT = 2000
 
 
 class BubblewrapSandbox:
@@ -54,24 +57,25 @@ class BubblewrapSandbox:
 
     def leftovers(self) -> tuple[str, ...]:
         """Name the scratch folders whose labkit process is gone."""
-        return tuple(f"scratch folder {folder.name}" for folder in self._orphans())
+        return tuple(_line(folder) for folder in self._orphans())
 
     def clean(self) -> tuple[str, ...]:
         """Remove those scratch folders."""
-        orphans = self._orphans()
-        for folder in orphans:
+        lines = []
+        for folder in self._orphans():
+            lines.append(_line(folder))
             find_cgroup(folder.name).remove()
             _remove(folder)
-        return tuple(f"scratch folder {folder.name}" for folder in orphans)
+        return tuple(lines)
 
     def kill(self, labels: Mapping[str, str]) -> int:
         """Kill, from outside, what runs with all of these labels; return how many that were."""
         found = 0
         for folder in self._scratch_root.glob(f"{_PREFIX}*"):
-            with contextlib.suppress(OSError, ValueError):
-                running = json.loads((folder / _RUNNING).read_text(encoding="utf-8"))
-                if labels.items() <= running["labels"].items():
-                    os.kill(running["pid"], signal.SIGKILL)
+            with contextlib.suppress(OSError, ValueError, LookupError):
+                pid, written = _read_running(folder)
+                if labels.items() <= written.items():
+                    os.kill(pid, signal.SIGKILL)
                     found += 1
         return found
 
@@ -100,7 +104,8 @@ class BubblewrapSandbox:
         arguments = [*view, "--", *limited(spec.limits, command, memory=group is None)]
         with started(self._bwrap, arguments, group=group) as running:
             _write_running(tree.parent, running.outer.pid, spec.labels)
-            with running.drained(output), running.deadline(spec.limits.seconds):
+            takers = ((running.stdout, output.out), (running.stderr, output.err))
+            with running.drained(*takers), running.deadline(spec.limits.seconds):
                 running.feed(spec.returned_tar, spec.streamed_tar)
                 code = running.wait()
             seconds = time.monotonic() - begun
@@ -122,12 +127,15 @@ class BubblewrapSandbox:
         view = reader_view(tree, spec.returned)
         with started(self._bwrap, [*view, "--", *pack, "--", place.name]) as running:
             chunks = iter(partial(os.read, running.stdout, CHUNK), b"")
-            value, ended = read_whole(chunks, spec.limits.returned_bytes, collect)
-            if not ended:
-                return value  # the packer still writes: leaving here ends it
-            complaint = os.read(running.stderr, CHUNK).decode(errors="backslashreplace").strip()
-            if running.wait() != 0:
-                raise InfrastructureError(f"the returned folder could not be read: {complaint}")
+            complaint = io.BytesIO()
+            with running.drained((running.stderr, Sink(complaint, _COMPLAINT).write)):
+                value, ended = read_whole(chunks, spec.limits.returned_bytes, collect)
+                if not ended:
+                    return value  # the packer still writes: leaving here ends it
+                code = running.wait()
+        if code != 0:
+            said = complaint.getvalue().decode(errors="backslashreplace").strip()
+            raise InfrastructureError(f"the returned folder could not be read: {said}")
         return value
 
     def _orphans(self) -> list[Path]:
@@ -154,6 +162,18 @@ def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
 def _write_running(scratch: Path, pid: int, labels: Mapping[str, str]) -> None:
     text = json.dumps({"pid": pid, "labels": dict(labels)})
     (scratch / _RUNNING).write_text(text, encoding="utf-8")
+
+
+def _read_running(scratch: Path) -> tuple[int, dict[str, str]]:
+    running = json.loads((scratch / _RUNNING).read_text(encoding="utf-8"))
+    return int(running["pid"]), dict(running["labels"])
+
+
+def _line(scratch: Path) -> str:
+    """Name a scratch folder for a person, with the run that it was for."""
+    with contextlib.suppress(OSError, ValueError, LookupError):
+        return f"scratch folder {scratch.name} ({_read_running(scratch)[1][RUN_LABEL]})"
+    return f"scratch folder {scratch.name} (no run named)"
 
 
 @contextlib.contextmanager

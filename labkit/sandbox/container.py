@@ -1,7 +1,5 @@
 """What a container is made of: the engine settings that a spec turns into, all hardening on."""
 
-import io
-import tarfile
 from typing import Any
 
 import docker
@@ -13,15 +11,22 @@ from labkit.sandbox.owner import Owner
 
 MIB = 1024 * 1024
 OPEN_FILES = 4096
+RUN_LABEL = "labkit.run"
+"""The label by which people know whose a leftover was."""
 TEMPORARY = "/tmp"  # noqa: S108 - inside a sandbox, where it is private and empty
 
 
-def container_settings(client: docker.APIClient, spec: Spec, *, cpus: float) -> dict[str, Any]:
-    """Return the arguments of `create_container` for a spec; `cpus` is what the engine has."""
+def container_settings(
+    client: docker.APIClient, spec: Spec, *, image: str, cpus: float
+) -> dict[str, Any]:
+    """Return the arguments of `create_container` for a spec.
+
+    `image` is what the image of the spec was prepared as; `cpus` is what the engine has.
+    """
     sizes = (len(spec.returned_tar), len(spec.streamed_tar))
     command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
     return {
-        "image": spec.image,
+        "image": image,
         "entrypoint": command[:1],
         "command": command[1:],
         "user": f"{SANDBOX_UID}:{SANDBOX_UID}",
@@ -43,21 +48,6 @@ def container_settings(client: docker.APIClient, spec: Spec, *, cpus: float) -> 
             **_limits(spec.limits, cpus=cpus),
         ),
     }
-
-
-def owned_folder() -> bytes:
-    """Return a tar that gives the folder it is unpacked in to the sandbox's user.
-
-    The volume belongs to the superuser when the image has no such folder.
-    """
-    folder = tarfile.TarInfo("./")
-    folder.type = tarfile.DIRTYPE
-    folder.mode = 0o755
-    folder.uid = folder.gid = SANDBOX_UID
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
-        archive.addfile(folder)
-    return made.getvalue()
 
 
 def _memory_folders(spec: Spec) -> dict[str, str]:

@@ -96,7 +96,8 @@ def write_root(archive: tarfile.TarFile, *, site: Path) -> None:
     for name in _FOLDERS:
         archive.addfile(_entry(name, mode=0o755))
     archive.addfile(_entry("tmp", mode=0o1777))
-    archive.addfile(_entry("workspace", mode=0o755, user=1000))
+    for name in ("workspace", "report"):
+        archive.addfile(_entry(name, mode=0o755, user=1000))
     for name in _TOP_LINKS:
         if Path("/", name).is_symlink():
             archive.addfile(_entry(name, link=str(Path("/", name).readlink())))

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import IO, Any, Self
 
 import docker
@@ -18,10 +19,11 @@ import requests
 from docker.errors import APIError, DockerException, NotFound
 
 from labkit.model import Ended
-from labkit.sandbox.container import container_settings, owned_folder
-from labkit.sandbox.engine import engine_errors
+from labkit.sandbox.container import RUN_LABEL, container_settings
+from labkit.sandbox.engine import engine_errors, knock
 from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
 from labkit.sandbox.owner import Owner
+from labkit.sandbox.prepared import PreparedImages
 from labkit.sandbox.streams import CHUNK, Output, read_whole
 
 _GRACE = 30
@@ -29,6 +31,7 @@ _GRACE = 30
 _KILLED = 137
 _SIGNALLED = 128
 _POOL = 32
+_NOTED = 0.3
 
 
 class DockerSandbox:
@@ -39,6 +42,7 @@ class DockerSandbox:
     def __init__(self, client: docker.APIClient, *, cpus: float) -> None:
         self._api = client
         self._cpus = cpus
+        self._images = PreparedImages(client)
 
     @classmethod
     def connect(cls) -> Self:
@@ -47,6 +51,7 @@ class DockerSandbox:
         Raises InfrastructureError when no engine answers there.
         """
         with engine_errors("the container engine did not answer"):
+            knock()
             client = docker.from_env(version="auto", max_pool_size=_POOL).api
             return cls(client, cpus=float(client.info()["NCPU"]))
 
@@ -90,14 +95,9 @@ class DockerSandbox:
 
     def _create(self, spec: Spec) -> str:
         with engine_errors("the container could not be made"):
-            settings = container_settings(self._api, spec, cpus=self._cpus)
-            container = str(self._api.create_container(**settings)["Id"])
-            try:
-                self._api.put_archive(container, spec.returned, owned_folder())
-            except BaseException:
-                self._remove(container)
-                raise
-            return container
+            image = self._images.get(spec.image, spec.returned).runs
+            settings = container_settings(self._api, spec, image=image, cpus=self._cpus)
+            return str(self._api.create_container(**settings)["Id"])
 
     def _execute(self, container: str, spec: Spec, streams: Streams) -> Outcome:
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
@@ -120,7 +120,7 @@ class DockerSandbox:
             exit_code=int(inspected["State"]["ExitCode"]) if ended is Ended.EXITED else None,
             seconds=seconds,
             cut_bytes=output.cut,
-            image_digest=str(inspected["Image"]),
+            image_digest=self._images.get(spec.image, spec.returned).digest,
         )
 
     def _how_ended(self, inspected: dict[str, Any], *, expired: bool) -> Ended:
@@ -140,10 +140,13 @@ class DockerSandbox:
         return Ended.EXITED
 
     def _was_killed(self, inspected: dict[str, Any]) -> bool:
-        """Whether the engine was told to kill this container; all times are the engine's."""
+        """Whether the engine was told to kill this container; all times are the engine's.
+
+        The engine may note the order a moment after the container has died of it.
+        """
         events = self._api.events(
-            since=inspected["State"]["StartedAt"],
-            until=self._api.info()["SystemTime"],
+            since=_moment(inspected["State"]["StartedAt"]),
+            until=_moment(self._api.info()["SystemTime"], later=_NOTED),
             filters={"container": inspected["Id"], "event": "kill"},
         )
         return any(events)
@@ -216,7 +219,7 @@ class DockerSandbox:
         for each in found:
             owner = Owner.parse(each["Labels"].get("labkit.owner", ""))
             if owner is None or owner.is_gone():
-                name = each["Labels"].get("labkit.run", "no run named")
+                name = each["Labels"].get(RUN_LABEL, "no run named")
                 orphans.append((each["Id"], f"container {each['Id'][:12]} ({name})"))
         return orphans
 
@@ -239,6 +242,14 @@ class _Deadline:
 def _pieces(response: requests.Response) -> Iterator[bytes]:
     with engine_errors("the returned folder could not be read"):
         yield from response.iter_content(CHUNK)
+
+
+def _moment(time_of_engine: str, *, later: float = 0.0) -> Any:
+    """Return a time as the engine's event log takes it: seconds, with a fraction, as text.
+
+    The client's own type would allow whole seconds only.
+    """
+    return f"{datetime.fromisoformat(time_of_engine).timestamp() + later:.9f}"
 
 
 def _demultiplex(reader: IO[bytes], output: Output) -> None:

@@ -1,6 +1,8 @@
 """Turns what can go wrong between labkit and a container engine into one kind of error."""
 
 import contextlib
+import os
+import socket
 from collections.abc import Iterator
 
 import requests
@@ -8,6 +10,22 @@ import urllib3
 from docker.errors import APIError, DockerException, ImageNotFound
 
 from labkit.errors import InfrastructureError
+
+_USUAL = "unix:///var/run/docker.sock"
+_START = "start the engine, or set DOCKER_HOST to where it listens"
+_PERMIT = "become a member of the group that may use the engine: usermod -aG docker <you>"
+
+
+def knock() -> None:
+    """Connect to the engine's Unix socket and hang up; raise OSError when that is not possible.
+
+    The client library would leave its own socket open when it cannot connect.
+    """
+    address = os.environ.get("DOCKER_HOST") or _USUAL
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as trial:
+            trial.settimeout(10)
+            trial.connect(address.removeprefix("unix://"))
 
 
 @contextlib.contextmanager
@@ -25,10 +43,11 @@ def engine_errors(what: str) -> Iterator[None]:
     except (DockerException, requests.RequestException, urllib3.exceptions.HTTPError) as error:
         raise InfrastructureError(
             f"{what}: {_cause(error)}",
-            hint="start the engine, or set DOCKER_HOST to where it listens",
+            hint=_START,
         ) from error
     except OSError as error:
-        raise InfrastructureError(f"{what}: {error.strerror or error}") from error
+        hint = _PERMIT if isinstance(error, PermissionError) else _START
+        raise InfrastructureError(f"{what}: {error.strerror or error}", hint=hint) from error
 
 
 def _cause(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import IO, Protocol
 from labkit import process
 from labkit.errors import InfrastructureError
 from labkit.sandbox.cgroup import Cgroup
-from labkit.sandbox.streams import Output, pump
+from labkit.sandbox.streams import pump
 
 _GRACE = 10.0
 """Seconds after which killed processes that are still there mean that the machine is stuck."""
@@ -67,11 +67,11 @@ class Running:
             timer.join()
 
     @contextlib.contextmanager
-    def drained(self, output: Output) -> Iterator[None]:
-        """Take both output streams in threads until all who could write to them are gone."""
+    def drained(self, *takers: tuple[int, Callable[[bytes], None]]) -> Iterator[None]:
+        """Take what pipes bring, each in a thread, until all who could write to them are gone."""
         threads = [
             threading.Thread(target=pump, args=(partial(os.read, end), take), daemon=True)
-            for end, take in ((self.stdout, output.out), (self.stderr, output.err))
+            for end, take in takers
         ]
         for thread in threads:
             thread.start()

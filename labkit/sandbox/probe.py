@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from labkit.errors import InfrastructureError
+from labkit.sandbox.container import RUN_LABEL
 from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
 
 _LIMITS = Limits(
@@ -68,7 +69,7 @@ def _run(sandbox: Sandbox, image: str, told: str) -> tuple[Outcome, bytes, bytes
         returned="/workspace",
         workdir="/workspace",
         limits=_LIMITS,
-        labels={"labkit.run": "probe"},
+        labels={RUN_LABEL: "probe"},
     )
     stdout, stderr = io.BytesIO(), io.BytesIO()
     outcome, _ = sandbox.run(spec, Streams(stdout=stdout, stderr=stderr), _ignore)

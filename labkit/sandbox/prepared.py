@@ -1,0 +1,99 @@
+"""Images whose working folder belongs to the sandbox's user, made once out of those without it.
+
+A volume takes its owner from the image: where the image has no such folder, or gives it to another
+user, the command could not write there. The engine offers no other way that needs no superuser in
+the sandbox. An image is looked up once, so every run of one labkit process has the same.
+"""
+
+import contextlib
+import hashlib
+import io
+import tarfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import docker
+from docker.errors import ImageNotFound, NotFound
+
+from labkit.sandbox.interface import SANDBOX_UID
+
+_REPOSITORY = "labkit-prepared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An image to run, and the one that was asked for."""
+
+    runs: str
+    digest: str
+    """The id of the image that was asked for: what the record of a run names."""
+
+
+class PreparedImages:
+    """The images of one engine, each with a folder that it was prepared for."""
+
+    def __init__(self, client: docker.APIClient) -> None:
+        self._api = client
+        self._known: dict[tuple[str, str], Prepared] = {}
+        self._lock = threading.Lock()
+
+    def get(self, image: str, folder: str) -> Prepared:
+        """Return the image to run where `folder` belongs to the sandbox's user.
+
+        Raises the engine's own errors: ImageNotFound when it has no such image.
+        """
+        with self._lock:
+            key = (image, folder)
+            if key not in self._known:
+                self._known[key] = self._prepare(image, folder)
+            return self._known[key]
+
+    def _prepare(self, image: str, folder: str) -> Prepared:
+        digest = _image_id(self._api, image)
+        name = hashlib.sha256(f"{digest} {folder}".encode()).hexdigest()[:16]
+        with contextlib.suppress(ImageNotFound):
+            made = _image_id(self._api, f"{_REPOSITORY}:{name}")
+            return Prepared(runs=made, digest=digest)
+        with self._still_container(digest) as container:
+            if self._owner(container, folder) == SANDBOX_UID:
+                return Prepared(runs=digest, digest=digest)
+            self._api.put_archive(container, "/", _owned_folder(folder))
+            self._api.commit(container, repository=_REPOSITORY, tag=name)
+        return Prepared(runs=_image_id(self._api, f"{_REPOSITORY}:{name}"), digest=digest)
+
+    @contextlib.contextmanager
+    def _still_container(self, image: str) -> Iterator[str]:
+        """Give a container that is never started."""
+        container = str(self._api.create_container(image, ["true"], use_config_proxy=False)["Id"])
+        try:
+            yield container
+        finally:
+            self._api.remove_container(container, v=True, force=True)
+
+    def _owner(self, container: str, folder: str) -> int | None:
+        """Return who owns a folder of the image, None when there is none."""
+        try:
+            chunks, _ = self._api.get_archive(container, folder)
+        except NotFound:
+            return None
+        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
+            first = archive.next()
+        return first.uid if first is not None and first.isdir() else None
+
+
+def _image_id(client: docker.APIClient, name: str) -> str:
+    found: dict[str, object] = client.inspect_image(name)  # type: ignore[no-untyped-call] # its stubs lack it
+    return str(found["Id"])
+
+
+def _owned_folder(folder: str) -> bytes:
+    entry = tarfile.TarInfo(str(PurePosixPath(folder).relative_to("/")))
+    entry.type = tarfile.DIRTYPE
+    entry.mode = 0o755
+    entry.uid = entry.gid = SANDBOX_UID
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        archive.addfile(entry)
+    return made.getvalue()

@@ -1,0 +1,46 @@
+"""That the isolation holds when it is tried from inside, and that the probe can see it fail."""
+
+from pathlib import Path
+
+import pytest
+from sandbox_specs import run_in
+from sandboxes import IMAGE
+
+from labkit.sandbox.interface import Sandbox
+from labkit.sandbox.probe import probe
+
+
+def test_the_probe_finds_every_wall_standing(sandbox: Sandbox, tmp_path: Path) -> None:
+    findings = probe(sandbox, IMAGE, hidden=[tmp_path])
+    walls = {finding.name: finding for finding in findings if not finding.is_limit}
+    assert {name for name, finding in walls.items() if not finding.ok} == set()
+    assert set(walls) == {
+        *("network", "host files", "privileges", "user", "read-only system", "host processes"),
+        "working folder",
+    }
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_probe_names_the_limits(sandbox: Sandbox) -> None:
+    limits = {finding.name: finding.ok for finding in probe(sandbox, IMAGE) if finding.is_limit}
+    always = ("processes", "memory", "file size", "temporary files")
+    assert [limits[f"limit: {name}"] for name in always] == [True] * 4
+    assert limits["limit: disk"] is False
+    assert limits["limit: processor time"] is (sandbox.name == "docker")
+
+
+@pytest.mark.parametrize(
+    "path", ["/usr/bin/new", "/etc/new", "/opt/new", "/new", "/home/x", "/root/x"]
+)
+def test_nothing_outside_the_given_folders_can_be_written(sandbox: Sandbox, path: str) -> None:
+    ran = run_in(sandbox, f"mkdir -p $(dirname {path}) 2>/dev/null; echo x > {path} && echo wrote")
+    assert ran.stdout == b""
+
+
+def test_the_environment_of_the_host_does_not_come_in(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABKIT_TEST_SECRET", "hunter2")
+    ran = run_in(sandbox, "env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'")
+    assert b"hunter2" not in ran.stdout
+    assert b"HOME=/tmp" in ran.stdout
