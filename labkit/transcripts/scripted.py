@@ -4,6 +4,7 @@ An event is a whole line. What a command printed stands inside a JSON string, so
 it stays what it is: output.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,10 @@ from labkit.transcripts.lines import clean, json_object, numbered, shortened
 from labkit.transcripts.model import Call, Step, Transcript
 
 NAME = "scripted"
+_ENDS = ("finish", "exit")
 _FILE_EVENTS = ("edit", "write", "delete")
+# How the player marks what it left out of a very long output.
+_CUT = re.compile(r"^\[\.\.\. \d+ cut \.\.\.\]$", re.MULTILINE)
 
 
 class Scripted:
@@ -70,11 +74,11 @@ class _Reading:
             return
         self.steps.append(step)
         self.last_words = step.text or self.last_words
-        self.ended = event.get("type") == "finish"
+        self.ended = event.get("type") in _ENDS
 
     def result(self) -> Transcript:
         unanswered = [
-            f"line {step.line}: the call has no result"
+            f"line {step.line}: the call has no whole result"
             for step in self.steps
             if not all(call.complete for call in step.calls)
         ]
@@ -94,6 +98,8 @@ def _step(number: int, event: dict[str, Any], cwd: str | None) -> Step | None:
     if kind in ("say", "finish"):
         text = _text(event, "text")
         return None if text is None else Step(line=number, text=text)
+    if kind == "exit":
+        return Step(line=number)
     if kind == "run":
         call = _run(event, cwd)
     elif kind in _FILE_EVENTS:
@@ -116,7 +122,7 @@ def _run(event: dict[str, Any], cwd: str | None) -> Call | None:
         cwd=cwd,
         output=output or "",
         failed=code != 0,
-        complete=complete,
+        complete=complete and not _CUT.search(output or ""),
     )
 
 

@@ -8,16 +8,17 @@ import itertools
 import re
 from dataclasses import dataclass, field
 
+from labkit_grader.leaks.hits import Rule
 from labkit_grader.leaks.paths import Territory, resolve
 from labkit_grader.leaks.programs import (
     INTERPRETERS,
     SHELLS,
-    WRAPPERS,
     Action,
     Words,
     action,
     paths,
     probe,
+    unwrapped,
 )
 from labkit_grader.leaks.shell import Kind, Piece, Simple, Word, take_apart
 
@@ -53,7 +54,7 @@ class Reach:
     accesses: list[Access] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     """Why it cannot be decided, one phrase each."""
-    probes: list[tuple[str, str]] = field(default_factory=list)
+    probes: list[tuple[Rule, str]] = field(default_factory=list)
     """Rule and reason of what a person must see, wherever it leads."""
     operators: set[str] = field(default_factory=set)
     """What joins the simple commands: with `&&` alone, exit code 0 speaks for all of them."""
@@ -108,7 +109,7 @@ class _Walk:
         words = [value for word in self._unassigned(simple.words) for value in self._values(word)]
         if not words:
             return
-        words, wrapped = _unwrapped(words)
+        words, wrapped = unwrapped(words)
         program = words[0].rsplit("/", 1)[-1] if words and words[0] else None
         if "xargs" in wrapped and self.feeding not in _PLAIN_SOURCES:
             self.found.doubts.append("what xargs gets is not known")
@@ -123,7 +124,7 @@ class _Walk:
         if words:
             self.found.doubts.append("which program it starts is not known")
         elif "env" in wrapped:
-            self.found.probes.append(("R-f", "it lists the environment"))
+            self.found.probes.append((Rule.PROBE, "it lists the environment"))
 
     def _program(self, name: str, words: Words) -> None:
         if name == "for" and len(words) > 1 and words[0]:
@@ -259,17 +260,6 @@ class _Walk:
         if name == "PWD" and self.cwd:
             return (self.cwd,)
         return {"HOME": (self.home,), "TMPDIR": (self.home,)}.get(name)
-
-
-def _unwrapped(words: Words) -> tuple[Words, set[str]]:
-    """Return the words without `sudo`, `timeout 5`, `env A=1`, and which of these there were."""
-    wrapped: set[str] = set()
-    while words and words[0] in WRAPPERS:
-        wrapped.add(words[0] or "")
-        words = words[1:]
-        while words and words[0] and re.fullmatch(r"-.*|[\d.]+[smhd]?|\w+=.*", words[0], re.DOTALL):
-            words = words[1:]
-    return words, wrapped
 
 
 def _code_of(words: Words) -> Words:

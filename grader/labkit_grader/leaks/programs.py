@@ -7,6 +7,8 @@ So only the programs are listed whose words would mislead.
 import re
 from enum import StrEnum
 
+from labkit_grader.leaks.hits import Rule
+
 
 class Action(StrEnum):
     """What a command does at a path."""
@@ -33,7 +35,7 @@ TEXT_PROGRAMS = _names(
 )
 INTERPRETERS = re.compile(r"(python|pypy|node|perl|ruby|php)[0-9.]*")
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
-WRAPPERS = _names("sudo env timeout nice nohup stdbuf command exec builtin xargs setsid")
+_WRAPPERS = _names("sudo env timeout nice nohup stdbuf command exec builtin xargs setsid")
 _PATTERN_FIRST = _names("grep egrep fgrep rg ag sed awk gawk mawk jq tr")
 _PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--(regexp|expression|file)(=.*)?")
 _TOUCHING = _names("cd pushd test [ [[ ln mkdir rmdir touch rm chmod chown tee")
@@ -101,21 +103,32 @@ def _without_messages(words: Words) -> Words:
     ]
 
 
-def probe(name: str, words: Words) -> tuple[str, str] | None:
+def probe(name: str, words: Words) -> tuple[Rule, str] | None:
     """Return the rule and the reason when the program itself is what a person must see."""
     known = [word for word in words if word is not None]
     if name == "git" and any(
         w in _HISTORY or w[:2] in ("-S", "-G") or _COMMIT.match(w) for w in known
     ):
-        return "R-d", "it looks into the history for work that is not in its own tree"
+        return Rule.HISTORY, "it looks into the history for work that is not in its own tree"
     fetches = not _FETCHING.isdisjoint(known[:3])
     remote = name == "git" and not {"clone", "fetch", "pull", "ls-remote"}.isdisjoint(known[:1])
     if name in _NETWORK or remote or (name in _PACKAGES and fetches):
-        return "R-e", "it asks for something from the network"
+        return Rule.NETWORK, "it asks for something from the network"
     if name == "printenv" or (name == "env" and not known):
-        return "R-f", "it lists the environment"
+        return Rule.PROBE, "it lists the environment"
     return None
 
 
 def _looks_back(word: str) -> bool:
     return word in _HISTORY or word[:2] in ("-S", "-G") or _COMMIT.fullmatch(word) is not None
+
+
+def unwrapped(words: Words) -> tuple[Words, set[str]]:
+    """Return the words without `sudo`, `timeout 5`, `env A=1`, and which of these there were."""
+    wrapped: set[str] = set()
+    while words and words[0] in _WRAPPERS:
+        wrapped.add(words[0] or "")
+        words = words[1:]
+        while words and words[0] and re.fullmatch(r"-.*|[\d.]+[smhd]?|\w+=.*", words[0], re.DOTALL):
+            words = words[1:]
+    return words, wrapped

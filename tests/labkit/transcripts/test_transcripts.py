@@ -95,7 +95,19 @@ def test_call_without_result_is_a_gap(missing: str) -> None:
     event: dict[str, Any] = {key: value for key, value in EVENTS[2].items() if key != missing}
     transcript = read_transcript(stored([START, event, EVENTS[-1]]))
     assert not transcript.steps[0].calls[0].complete
-    assert transcript.gaps == ("line 2: the call has no result",)
+    assert transcript.gaps == ("line 2: the call has no whole result",)
+
+
+def test_cut_output_is_a_gap() -> None:
+    event = EVENTS[2] | {"output": "a\n[... 70000 cut ...]\nb"}
+    assert gaps_of(event, EVENTS[-1]) == ("line 2: the call has no whole result",)
+
+
+def test_exit_on_purpose_is_an_end() -> None:
+    transcript = read_transcript(stored([START, EVENTS[1], {"type": "exit", "code": 3}]))
+    assert transcript.ended
+    assert transcript.gaps == ()
+    assert transcript.final_message == "I look first."
 
 
 def test_foreign_lines_after_a_start_do_not_flood_the_gaps() -> None:
