@@ -144,9 +144,9 @@ class Repository:
 
     def commit(self, name: str) -> Commit:
         """Return the commit that `name` means; raises InputError when there is none."""
-        # A NUL cannot be an argument, and no name of a commit holds one.
         asked = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
-        found = self.git(*asked, check=False) if "\0" not in name else None
+        sane = "\0" not in name and not name.startswith("^")
+        found = self.git(*asked, check=False) if sane else None
         if found is None or found.code != 0:
             raise InputError(
                 f"no commit {name!r} in this repository",

@@ -14,7 +14,7 @@ from pathlib import Path
 from labkit.archive import Entry, Kind
 from labkit.errors import ToolError
 from labkit.export import Base, object_id
-from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
 
 _NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
@@ -99,7 +99,7 @@ def diff_returned(
     """
     state = _Returned(
         digest=repository.object_format(),
-        base={entry.path: (_mode(entry), entry.oid) for entry in base.entries},
+        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
         submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
     )
     for entry in returned:
@@ -148,13 +148,14 @@ def _ignored(scratch: Repository, base: Base, state: _Returned, folder: Path) ->
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(rule.data)
     clean.mkdir(exist_ok=True)
+    # With "./" in front, no name is taken for a pattern such as ":(exclude)x".
     answer = scratch.git(
         f"--work-tree={clean}", "check-ignore", "--no-index", "--stdin", "-z",
-        stdin=b"\0".join(new) + b"\0", check=False, extra={"GIT_LITERAL_PATHSPECS": "1"},
+        stdin=b"".join(b"./%s\0" % path for path in new), check=False,
     )  # fmt: skip
     if answer.code not in (0, 1):  # 1: none of them is ignored
         raise ToolError(f"git check-ignore ended in {answer.code}: {answer.complaint}")
-    return tuple(path for path in answer.stdout.split(b"\0") if path)
+    return tuple(path.removeprefix(b"./") for path in answer.stdout.split(b"\0") if path)
 
 
 def _stream(base: Base, state: _Returned) -> bytes:
@@ -172,11 +173,6 @@ def _stream(base: Base, state: _Returned) -> bytes:
         parts.append(header + data + b"\n")
     parts.append(b"\ndone\n")
     return b"".join(parts)
-
-
-def _mode(entry: TreeEntry) -> str:
-    """Return a base entry's mode as a returned file would have it: old trees have odd ones."""
-    return entry.mode if entry.mode in (EXECUTABLE, SYMLINK, GITLINK) else REGULAR
 
 
 def _quoted(path: bytes) -> bytes:
