@@ -42,7 +42,7 @@ def _named(paths: tuple[str, ...], action: Action, cwd: str, territory: Territor
 
 
 def _findings(call: Call, reached: Reach, territory: Territory) -> Iterator[Finding]:
-    for access in reached.accesses:
+    for access in dict.fromkeys(reached.accesses):
         match territory.place(access.resolved):
             case Place.PROTECTED:
                 yield _protected(access, outcome(call, access, reached))

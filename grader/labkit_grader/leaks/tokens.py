@@ -72,8 +72,9 @@ def sources(transcript: Transcript, data: bytes, *, name: str) -> Iterator[Sourc
             asked = "\n".join((call.command or "", *call.reads, *call.writes))
             yield Source(origin=Origin.WORDS, file=name, line=step.line, text=asked)
             yield Source(origin=Origin.RUN, file=name, line=step.line, text=call.output)
-    outputs = (call.output for step in transcript.steps for call in step.calls)
-    yield Source(origin=Origin.RUN, file=name, text="\n".join(outputs))
+    outputs = [call.output for step in transcript.steps for call in step.calls if call.output]
+    if len(outputs) > 1:
+        yield Source(origin=Origin.RUN, file=name, text="\n".join(outputs))
     if transcript.gaps and transcript.format != plain.NAME:
         for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
             yield Source(origin=Origin.RUN, file=name, line=number, text=line)
