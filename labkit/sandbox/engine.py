@@ -51,7 +51,12 @@ def engine_errors(what: str) -> Iterator[None]:
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost reason, which is what a person can act on."""
-    while error.__cause__ or error.__context__:
-        error = error.__cause__ or error.__context__ or error
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    """Return what the system said below all the libraries, which is what a person can act on."""
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "it went away in the middle of an answer"
+    said = str(error) or type(error).__name__
+    inner: BaseException | None = error
+    while inner is not None:
+        said = getattr(inner, "strerror", None) or said
+        inner = inner.__cause__ or inner.__context__
+    return said

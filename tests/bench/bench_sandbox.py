@@ -1,8 +1,10 @@
 """What a run in a sandbox costs, beside the bare engine and beside `docker run` with a bind mount.
 
 Prints median milliseconds and two ratios: to the same container's bare sequence (create, put,
-start, wait, get, remove; the aim is 1.3 or less), and to the command line's way. All are measured in
-turn, so that a load on the machine hits all alike. Run: python tests/bench/bench_sandbox.py [rounds]
+start, wait, get, remove; the aim is 1.3 or less), and to the command line's way. All are measured
+in turn, so that a load on the machine hits all alike.
+
+Run: python tests/bench/bench_sandbox.py [rounds]
 """
 
 import io
