@@ -15,10 +15,10 @@ def contradictions(run: TestRun, expected: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     found: list[str] = []
     unseen = [test for test in expected if test not in run.outcomes]
-    if run.exit_code == 0 and unseen:
-        found.append(f"the run ended in 0 although {len(unseen)} expected tests were not seen")
     if run.reported_exit is not None and run.reported_exit != run.exit_code:
         found.append(f"pytest ended in {run.reported_exit}, but the process in {run.exit_code}")
-    elif run.exit_code == 0 and not run.agrees:
-        found.append("the run ended in 0 although not all was well")
+    if run.exit_code == 0 and unseen:
+        found.append(f"the run ended in 0, but {len(unseen)} expected tests were not seen")
+    if run.exit_code == 0 and run.trouble:
+        found.append(f"the run ended in 0, but {run.trouble}")
     return tuple(found)

@@ -46,7 +46,7 @@ LAYOUT = {
     "tests/test_kinds.py": KINDS,
     "tests/test_broken.py": "import nothing_of_that_name\n",
     "tests/unit/__init__.py": "",
-    "tests/unit/test_deep.py": "from calc import add\ndef test_deep(two): assert add(two, 2) == 4\n",
+    "tests/unit/test_deep.py": "import calc\ndef test_deep(two): assert calc.add(two, 2) == 4\n",
 }
 
 
@@ -100,7 +100,7 @@ def test_ids_are_whole(bubblewrap_sandbox: BubblewrapSandbox) -> None:
     ]
     test = f"""
         import pytest
-        @pytest.mark.parametrize("s", {ascii(values)})
+        @pytest.mark.parametrize("s", {values!a})
         def test_id(s): pass
         @pytest.mark.parametrize("s", ["two", "two "])
         def test_blank(s): pass
@@ -158,7 +158,7 @@ def test_programs_that_tests_start_find_the_project(bubblewrap_sandbox: Bubblewr
             "before pytest had finished",
         ),
         (
-            "import glob, os\np, = glob.glob('/report/*')\nos.remove(p)\nos.symlink('/etc/passwd', p)",
+            "import glob, os\np, = glob.glob('/report/*')\nos.remove(p)\nos.symlink('/etc', p)",
             "the report is not a plain file",
         ),
         (
