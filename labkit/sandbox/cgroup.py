@@ -5,6 +5,7 @@ for each process by itself; `labkit doctor` then names what is not limited.
 """
 
 import contextlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from labkit.sandbox.container import MIB
 from labkit.sandbox.interface import Limits
 
 _ROOT = Path("/sys/fs/cgroup")
+_TRIES = 50
+_PAUSE = 0.02
 _JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit; shift; done; shift; exec "$@"'
 
 
@@ -38,10 +41,20 @@ class Cgroup:
         return False
 
     def remove(self) -> None:
-        """Remove the group, which no process may be in any more."""
+        """Remove the group, which no process may be in any more.
+
+        The kernel may take a moment to forget a process that has just ended.
+        """
         for folder in self.folders:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            for _ in range(_TRIES):
+                try:
+                    folder.rmdir()
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    time.sleep(_PAUSE)
+                else:
+                    break
 
 
 def make_cgroup(name: str, limits: Limits) -> Cgroup | None:

@@ -74,7 +74,7 @@ def build_base(client: docker.APIClient, tag: str, *, progress: Progress) -> str
         else:
             progress(f"building {tag} with the Dockerfile; this needs a registry")
             recipe = files("labkit.sandbox").joinpath("image/Dockerfile").read_bytes()
-            _build(client, tag, recipe, site=site)
+            _build(client, tag, recipe, site=site, network="default")
     built = image_id(client, tag)
     if built is None:
         raise InfrastructureError(f"the engine has no image {tag} after building it")
@@ -87,7 +87,7 @@ def derive_image(client: docker.APIClient, tag: str, *, base: str, site: Path) -
 
     `site` is what `pip install --target` makes: its packages are found before those of the base.
     """
-    _build(client, tag, _DERIVED.format(base=base).encode(), site=site)
+    _build(client, tag, _DERIVED.format(base=base).encode(), site=site, network="none")
     built = image_id(client, tag)
     if built is None:
         raise InfrastructureError(f"the engine has no image {tag} after building it")
@@ -110,12 +110,18 @@ def _import_root(client: docker.APIClient, tag: str, site: Path) -> None:
             client.import_image_from_stream(pieces, repository=name, tag=version, changes=_SETTINGS)
 
 
-def _build(client: docker.APIClient, tag: str, recipe: bytes, *, site: Path) -> None:
+def _build(client: docker.APIClient, tag: str, recipe: bytes, *, site: Path, network: str) -> None:
     with tempfile.TemporaryFile() as context:
         _write_context(context, recipe, site)
         with engine_errors(f"{tag} could not be built"):
             lines = client.build(
-                fileobj=context, custom_context=True, tag=tag, rm=True, forcerm=True, decode=True
+                fileobj=context,
+                custom_context=True,
+                tag=tag,
+                rm=True,
+                forcerm=True,
+                network_mode=network,
+                decode=True,
             )
             for line in lines:
                 if "error" in line:
