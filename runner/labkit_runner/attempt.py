@@ -16,9 +16,10 @@ from typing import IO
 
 from labkit.archive import read_tar, write_tar
 from labkit.configurations import Configuration
-from labkit.errors import InputError, ReturnedTooLargeError, ToolError
+from labkit.errors import InfrastructureError, InputError, ReturnedTooLargeError, ToolError
 from labkit.export import Base
 from labkit.git import Repository
+from labkit.model import Ended
 from labkit.plan import PlannedRun
 from labkit.records import RunRecord, record_text
 from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
@@ -67,7 +68,8 @@ def request(planned: PlannedRun, task: Task, configuration: Configuration) -> Re
 def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     """Perform a run and keep its evidence as the new folder `target`, whole or not at all.
 
-    Raises InfrastructureError when the sandbox failed: then there is no result and no folder.
+    Raises InfrastructureError when the sandbox failed or somebody killed what ran in it: then there
+    is no result and no folder. That an agent fails, is out of time or leaves too much is a result.
     """
     launch = job.agent.launch(request(job.planned, job.task, job.configuration))
     with _new_folder(target) as folder:
@@ -81,6 +83,8 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
                 Streams(stdout=out, stderr=err),
                 lambda stream: _collect(stream, bench, job),
             )
+        if outcome.ended is Ended.KILLED:
+            raise InfrastructureError("the run was killed from outside its sandbox")
         _write_evidence(folder, outcome, difference)
         done = _Done(launch=launch, started=started, outcome=outcome, difference=difference)
         record = _record(bench, job, done, folder)
@@ -163,9 +167,10 @@ def _new_folder(target: Path) -> Iterator[Path]:
     """Give a scratch folder that becomes `target` at the end, and vanishes on any failure."""
     if target.exists():
         raise InputError(f"{target} is already there", hint="labkit never overwrites a run")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    scratch: Path | None = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         yield scratch
         scratch.chmod(0o755)
         scratch.rename(target)
@@ -175,4 +180,5 @@ def _new_folder(target: Path) -> Iterator[Path]:
             hint="is the disk full?",
         ) from error
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)

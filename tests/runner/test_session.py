@@ -1,0 +1,226 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+import runs
+from gitrepo import Project
+from runs import A, B, Lab, sandbox_named
+from sandboxes import BOTH
+
+from labkit.errors import InfrastructureError, InputError, ToolError
+from labkit.model import Ended, RunId, TaskId
+from labkit.records import load_missing, load_run
+from labkit.sandbox.docker import DockerSandbox
+from labkit.sandbox.interface import Outcome, Sandbox, Spec, Streams, T
+from labkit_runner.session import TRIES, remove_partial
+
+ONE, TWO = "bug-a", "bug-b"
+
+
+class Breaking:
+    """A real sandbox on a machine that fails: its first `times` runs break after they ran."""
+
+    name = "breaking"
+
+    def __init__(self, inner: Sandbox, times: int) -> None:
+        self.inner = inner
+        self.times = times
+
+    def run(
+        self, spec: Spec, streams: Streams, collect: Callable[[IO[bytes]], T]
+    ) -> tuple[Outcome, T]:
+        result = self.inner.run(spec, streams, collect)
+        if self.times > 0:
+            self.times -= 1
+            raise InfrastructureError("the engine went away")
+        return result
+
+    def kill(self, labels: Mapping[str, str]) -> int:
+        return self.inner.kill(labels)
+
+    def leftovers(self) -> tuple[str, ...]:
+        return self.inner.leftovers()
+
+    def clean(self) -> tuple[str, ...]:
+        return self.inner.clean()
+
+
+def run_id(task: str, configuration: str = "A") -> RunId:
+    return RunId.parse(f"{task}__{configuration}__1")
+
+
+def lab_of(project: Project, sandbox: Sandbox, *names: str) -> Lab:
+    lab = Lab(project, sandbox)
+    for name in names:
+        for configuration in (A, B):
+            say = {"finish": f"{name} {configuration}"}
+            lab.steps(RunId(TaskId(name), configuration, 1), [say])
+    return lab
+
+
+def test_a_session_runs_in_the_planned_order_and_tells_each(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, bubblewrap_sandbox, ONE, TWO)
+    records = lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO))
+    wanted = [run_id(ONE), run_id(ONE, "B"), run_id(TWO), run_id(TWO, "B")]
+    assert [record.run for record in records] == wanted
+    assert [(event.place, event.of, event.run) for event in lab.told] == [
+        (place, 4, run) for place, run in enumerate(wanted, 1)
+    ]
+    assert all(record.earlier_failures == () for record in records)
+
+
+def test_a_run_that_the_infrastructure_broke_is_tried_again_and_tells_why(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, Breaking(bubblewrap_sandbox, TRIES - 1), ONE)
+    records = lab.session(ONE).run_all(lab.plan(ONE))
+    reason = "2026-01-02T03:04:05+00:00 the engine went away"
+    assert [record.earlier_failures for record in records] == [(reason, reason), ()]
+    assert [event.tries_left for event in lab.told if event.record is None] == [2, 1]
+    assert not (lab.workspace.evals / "missing").exists()
+
+
+def test_a_run_broken_every_time_is_missing_and_the_session_goes_on(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, Breaking(bubblewrap_sandbox, TRIES), ONE)
+    records = lab.session(ONE).run_all(lab.plan(ONE))
+    assert [record.run for record in records] == [run_id(ONE, "B")]
+    missing = load_missing(lab.workspace.missing(run_id(ONE)))
+    assert (missing.run, missing.runner, len(missing.reasons)) == (run_id(ONE), "ana", TRIES)
+    assert not lab.workspace.run(run_id(ONE)).exists()
+
+
+def test_a_missing_run_that_succeeds_later_is_no_longer_missing(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, Breaking(bubblewrap_sandbox, TRIES), ONE)
+    lab.session(ONE).run_all(lab.plan(ONE)[:1])
+    records = lab.session(ONE).run_all(lab.plan(ONE)[:1])
+    assert len(records[0].earlier_failures) == TRIES
+    assert not lab.workspace.missing(run_id(ONE)).exists()
+
+
+@pytest.mark.docker
+def test_an_image_that_is_missing_ends_the_session_after_three_runs(
+    project: Project, docker_sandbox: DockerSandbox
+) -> None:
+    lab = lab_of(project, docker_sandbox, ONE, TWO)
+    lab.image = "labkit-test-no-such-image:none"
+    with pytest.raises(ToolError, match="3 runs in a row were broken by the sandbox") as caught:
+        lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO))
+    assert "labkit doctor" in str(caught.value.hint)
+    assert len(list((lab.workspace.evals / "missing").iterdir())) == 3
+
+
+def test_a_run_killed_from_outside_is_infrastructure(project: Project, sandbox: Sandbox) -> None:
+    lab = lab_of(project, sandbox, ONE)
+    lab.steps(run_id(ONE), [{"run": "sleep 3; true"}, {"finish": "late"}])
+
+    def kill() -> None:
+        while not sandbox.kill({"labkit.run": str(run_id(ONE))}):
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    records = lab.session(ONE).run_all(lab.plan(ONE)[:1])
+    killer.join()
+    assert (records[0].ended, records[0].exit_code) == (Ended.EXITED, 0)
+    assert len(records[0].earlier_failures) == 1
+    assert records[0].earlier_failures[0].endswith("killed from outside its sandbox")
+
+
+def test_steps_that_are_missing_or_wrong_are_told_before_the_first_run(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, bubblewrap_sandbox, ONE)
+    lab.steps(run_id(TWO), [{"sing": "la"}, {"wait": "long"}])
+    with pytest.raises(InputError) as caught:
+        lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO))
+    told = "\n".join(caught.value.problems)
+    assert 'unknown field "sing"' in told
+    assert '"wait" must be a number' in told
+    assert f"no step file {lab.workspace.evals / 'configs' / 'steps' / 'B' / 'bug-b.yaml'}" in told
+    assert not lab.workspace.raw.exists()
+
+
+@pytest.fixture(params=BOTH)
+def own_sandbox(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[tuple[str, Path, Sandbox]]:
+    request.getfixturevalue(f"{request.param}_sandbox")  # skips where it does not work
+    with sandbox_named(request.param, tmp_path / "scratch") as sandbox:
+        yield request.param, tmp_path / "scratch", sandbox
+
+
+def test_after_kill_9_the_same_session_loses_and_redoes_nothing(
+    project: Project, own_sandbox: tuple[str, Path, Sandbox]
+) -> None:
+    name, scratch, sandbox = own_sandbox
+    lab = lab_of(project, sandbox, ONE, TWO)
+    slow = run_id(ONE, "B")
+    lab.steps(slow, [{"run": "echo 'x = 5' > a.py"}, {"run": "sleep 4"}, {"finish": "slow"}])
+    raw = lab.workspace.raw
+    with started(lab, name, scratch) as victim:
+        wait_until((raw / str(run_id(ONE)) / "run.json").is_file)
+        wait_until(lambda: b'"run"' in b"".join(p.read_bytes() for p in raw.glob(".*/tran*")))
+        os.kill(victim.pid, signal.SIGKILL)
+        victim.wait()
+    finished = (raw / str(run_id(ONE)) / "run.json").read_bytes()
+
+    wait_until(lambda: bool(sandbox.leftovers()))
+    assert len(sandbox.clean()) == 1
+    assert remove_partial(raw) == (str(slow),)
+    assert [path.name for path in raw.iterdir()] == [str(run_id(ONE))]
+
+    left = [item for item in lab.plan(ONE, TWO) if not lab.workspace.run(item.run).exists()]
+    records = lab.session(ONE, TWO).run_all(left)
+    assert [record.run for record in records] == [slow, run_id(TWO), run_id(TWO, "B")]
+    assert (raw / str(run_id(ONE)) / "run.json").read_bytes() == finished
+    assert b"+x = 5" in (raw / str(slow) / "diff.patch").read_bytes()
+    assert {load_run(path / "run.json").run for path in raw.iterdir()} == {
+        item.run for item in lab.plan(ONE, TWO)
+    }
+    assert (sandbox.leftovers(), remove_partial(raw)) == ((), ())
+    if name == "bubblewrap":
+        assert list(scratch.iterdir()) == []
+
+
+@contextmanager
+def started(lab: Lab, name: str, scratch: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a lab's session in a process of its own, gone at the end."""
+    words = [str(lab.project.folder), name, str(scratch), ONE, TWO]
+    process = subprocess.Popen(
+        [sys.executable, runs.__file__, *words],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_until(happened: Callable[[], bool], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.02)
+
+
+def test_nothing_partial_means_nothing_removed(tmp_path: Path) -> None:
+    (tmp_path / "bug-a__A__1").mkdir()
+    (tmp_path / ".DS_Store").write_text("")
+    assert remove_partial(tmp_path) == ()
+    assert remove_partial(tmp_path / "nosuch") == ()
+    assert len(list(tmp_path.iterdir())) == 2
