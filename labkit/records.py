@@ -52,6 +52,11 @@ class RunRecord:
     """Why the infrastructure broke earlier tries of this run."""
 
     @property
+    def transcript(self) -> str:
+        """Name of the transcript's file in the run's folder."""
+        return next(name for name in self.digests if name.startswith("transcript."))
+
+    @property
     def agent_failed(self) -> bool:
         """Whether the agent ended otherwise than by itself with code 0."""
         return self.ended is not Ended.EXITED or self.exit_code != 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from labkit.errors import InputError
 from labkit.fields import json_text
 from labkit.model import Category
+from labkit.suite import content_digest
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
@@ -66,6 +67,7 @@ class Evidence:
                 "repeats": self.repeats,
                 "sandbox": self.sandbox,
                 "draft": self.case.material.digest,
+                "content": content_digest(task.facts(), task.prompt),
             }
         )
 

@@ -8,9 +8,9 @@ from labkit import journal
 from labkit.canary import find
 from labkit.cli.console import data, say
 from labkit.cli.grading import open_bundle
-from labkit.cli.keeping import open_identity
+from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
-from labkit.cli.leakcheck import read_review
+from labkit.cli.leakcheck import notes_on, read_review
 from labkit.cli.scoring import assignment, sheet_of
 from labkit.configurations import read_configurations
 from labkit.errors import IntegrityError, PhaseError
@@ -88,11 +88,10 @@ class _Packer:
             "message.txt": self._message(run),
             **self._trap_rubric(task),
         }
-        notes = self._leaks.notes_on(run) or "the leak check found nothing\n"
         results = {
             "grade.txt": read_bytes(folder / "grade.txt"),
             "test-diff-stat.txt": read_bytes(folder / "test-diff-stat.txt"),
-            "leaks.txt": notes.encode(),
+            "leaks.txt": notes_on(self._leaks, run).encode(),
         }
         return Pack(
             blind=blind,
@@ -106,8 +105,7 @@ class _Packer:
     def _message(self, run: RunId) -> bytes:
         folder = self._lab.workspace.run(run)
         record = load_run(folder / "run.json")
-        name = next(name for name in record.digests if name.startswith("transcript."))
-        transcript = read_transcript(read_bytes(folder / name), agent=record.agent)
+        transcript = read_transcript(read_bytes(folder / record.transcript), agent=record.agent)
         return (transcript.final_message or "(the agent said nothing at the end)").encode(
             errors="backslashreplace"
         )

@@ -10,7 +10,7 @@ from labkit import sealrecord
 from labkit.bundle import Bundle
 from labkit.cli.console import Pace, data, say
 from labkit.cli.handing import take_in
-from labkit.cli.keeping import open_identity
+from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import require_decided
 from labkit.cli.sandboxes import open_sandbox, ready_image
@@ -58,7 +58,7 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
     with only_one(lab.workspace, f"labkit grade of {person.name}"):
         take_in(lab, identity)
         done = require_leaks_checked(lab.workspace)
-        require_decided(lab)
+        require_decided(lab, done)
         todo = [
             run
             for run in sorted(done.finished)
@@ -152,13 +152,12 @@ def _graded(lab: Lab, graders: Graders, todo: list[RunId]) -> Iterator[GradeReco
 def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
     folder = lab.workspace.run(run)
     record = load_run(folder / "run.json")
-    transcript = next(name for name in record.digests if name.startswith("transcript."))
     evidence = RunEvidence(
         run=run,
         suite_version=graders.suite.version,
         commitment=graders.suite.tasks[run.task].commitment,
         diff=read_bytes(folder / "diff.patch"),
-        transcript=read_bytes(folder / transcript),
+        transcript=read_bytes(folder / record.transcript),
         agent=record.agent,
     )
     return grade_run(graders.bench, graders.cases[run.task], evidence)

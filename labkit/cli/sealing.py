@@ -18,7 +18,7 @@ from labkit.settings import Person
 from labkit.suite import content_digest
 from labkit.tasks import Task
 from labkit_grader.material import draft_digest
-from labkit_instructor.custody import SealPaths, Sealer, hidden_digests, seal_task
+from labkit_instructor.custody import Sealer, SealPaths, hidden_digests, seal_task
 
 
 def seal_own(names: Sequence[str], me: str, *, overwrite: bool) -> None:

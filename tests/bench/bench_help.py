@@ -1,6 +1,7 @@
 """What `labkit --help` costs against an empty typer app with as many commands.
 
-Prints the median times and their ratio; the aim is 1.3 or less. Run: python tests/bench/bench_help.py
+Prints the median times and their ratio; the aim is 1.3 or less.
+Run: python tests/bench/bench_help.py
 """
 
 import statistics
@@ -10,13 +11,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from labkit.cli.app import app
+
 ROUNDS = 20
 
 
 def commands() -> list[str]:
     """Return the names of labkit's commands, groups flattened."""
-    from labkit.cli.app import app
-
     names = [command.callback.__name__ for command in app.registered_commands if command.callback]
     for group in app.registered_groups:
         inner = group.typer_instance.registered_commands if group.typer_instance else []
