@@ -22,6 +22,7 @@ from labkit.sandbox.streams import CHUNK
 BASE_TAG = "labkit-base:local"
 Progress = Callable[[str], None]
 
+_REGISTRY_BASE = "python:3.12-slim"
 _SITE = "/opt/labkit/site"
 _SETTINGS = [
     f"ENV PYTHONPATH={_SITE}",
@@ -63,18 +64,22 @@ def ensure_image(client: docker.APIClient, tag: str, *, progress: Progress) -> s
     return build_base(client, tag, progress=progress)
 
 
-def build_base(client: docker.APIClient, tag: str, *, progress: Progress) -> str:
-    """Build the base image: out of Debian's packages where they are, else with the Dockerfile."""
+def build_base(
+    client: docker.APIClient, tag: str, *, progress: Progress, base: str | None = None
+) -> str:
+    """Build the base image: out of Debian's packages where they are, else with the Dockerfile.
+
+    With `base`, always with the Dockerfile, on top of that image instead of the registry's.
+    """
     with tempfile.TemporaryDirectory(prefix="labkit-image-") as made:
         site = Path(made, "site")
         copy_packages(site)
-        if debian.available():
+        if base is None and debian.available():
             progress(f"making {tag} out of the packages of this machine")
             _import_root(client, tag, site)
         else:
-            progress(f"building {tag} with the Dockerfile; this needs a registry")
-            recipe = files("labkit.sandbox").joinpath("image/Dockerfile").read_bytes()
-            _build(client, tag, recipe, site=site, network="default")
+            progress(f"building {tag} with the Dockerfile on {base or 'an image of the registry'}")
+            _build(client, tag, _recipe(base), site=site, network="default")
     built = image_id(client, tag)
     if built is None:
         raise InfrastructureError(f"the engine has no image {tag} after building it")
@@ -92,6 +97,11 @@ def derive_image(client: docker.APIClient, tag: str, *, base: str, site: Path) -
     if built is None:
         raise InfrastructureError(f"the engine has no image {tag} after building it")
     return built
+
+
+def _recipe(base: str | None) -> bytes:
+    text = files("labkit.sandbox").joinpath("image/Dockerfile").read_text(encoding="utf-8")
+    return text.replace(f"ARG BASE={_REGISTRY_BASE}", f"ARG BASE={base or _REGISTRY_BASE}").encode()
 
 
 def _import_root(client: docker.APIClient, tag: str, site: Path) -> None:

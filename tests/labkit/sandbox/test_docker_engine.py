@@ -12,7 +12,7 @@ from sandbox_specs import run_spec, shell, tar_of
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.docker import DockerSandbox
-from labkit.sandbox.image import derive_image, ensure_image, image_id
+from labkit.sandbox.image import build_base, derive_image, ensure_image, image_id
 from labkit.sandbox.interface import Streams
 
 pytestmark = pytest.mark.docker
@@ -123,13 +123,14 @@ def test_a_folder_that_the_image_lacks_can_be_returned(docker_sandbox: DockerSan
         workdir="/somewhere/new",
         returned_tar=tar_of({"in": b"given\n"}),
     )
-    ran = run_spec(docker_sandbox, spec)
+    try:
+        ran = run_spec(docker_sandbox, spec)
+    finally:
+        for made in docker_sandbox.api.images("labkit-prepared"):
+            docker_sandbox.api.remove_image(made["Id"], force=True)
     assert ran.stdout == b"given\n/somewhere/new\n"
     assert ran.files == {"new/in": b"given\n", "new/out": b"out\n"}
-    asked_for = image_id(docker_sandbox.api, "labkit-base:local")
-    assert ran.outcome.image_digest == asked_for
-    for made in docker_sandbox.api.images("labkit-prepared"):
-        docker_sandbox.api.remove_image(made["Id"], force=True)
+    assert ran.outcome.image_digest == image_id(docker_sandbox.api, "labkit-base:local")
 
 
 def test_more_than_fits_in_memory_is_infrastructure(docker_sandbox: DockerSandbox) -> None:
@@ -165,6 +166,18 @@ def test_an_image_can_be_derived_with_packages(
         script = "python -c 'import labkit_probe_package as p, pytest; print(p.WORD)'"
         ran = run_spec(docker_sandbox, shell(script, image=tag))
         assert (ran.stdout, ran.outcome.image_digest) == (b"derived\n", made)
+    finally:
+        docker_sandbox.api.remove_image(tag, force=True)
+
+
+def test_the_dockerfile_makes_an_image_on_another_base(docker_sandbox: DockerSandbox) -> None:
+    tag = "labkit-test-dockerfile:local"
+    try:
+        build_base(docker_sandbox.api, tag, base="labkit-base:local", progress=lambda _: None)
+        script = "python -P -m pytest --version; git --version; touch new; stat -c %u /report ."
+        ran = run_spec(docker_sandbox, shell(script, image=tag))
+        assert ran.outcome.exit_code == 0, ran.stderr
+        assert ran.stdout.splitlines()[-2:] == [b"1000", b"1000"]
     finally:
         docker_sandbox.api.remove_image(tag, force=True)
 
