@@ -3,7 +3,7 @@
 Figures that were not measured are None; zero means zero.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -117,9 +117,7 @@ def _plain(value: object) -> object:
 
 def load_run(path: Path) -> RunRecord:
     """Read run.json; raises IntegrityError when it is damaged."""
-    values = _values(path, RunRecord)
-    values["ended"] = Ended(values["ended"])
-    return RunRecord(**values)
+    return RunRecord(**_values(path, RunRecord, ended=Ended))
 
 
 def load_missing(path: Path) -> MissingRecord:
@@ -129,21 +127,27 @@ def load_missing(path: Path) -> MissingRecord:
 
 def load_grade(path: Path) -> GradeRecord:
     """Read grade.json; raises IntegrityError when it is damaged."""
-    values = _values(path, GradeRecord)
-    values["verdict"] = Verdict(values["verdict"])
-    values["flags"] = tuple(Flag(flag) for flag in values["flags"])
-    return GradeRecord(**values)
+    return GradeRecord(**_values(path, GradeRecord, verdict=Verdict, flags=_flags))
 
 
-def _values(path: Path, kind: type[RunRecord | MissingRecord | GradeRecord]) -> dict[str, Any]:
+def _flags(values: list[str]) -> list[Flag]:
+    return [Flag(value) for value in values]
+
+
+def _values(
+    path: Path,
+    kind: type[RunRecord | MissingRecord | GradeRecord],
+    **parsers: Callable[[Any], object],
+) -> dict[str, Any]:
     values = read_json(path, schema=SCHEMA)
     wanted = {item.name for item in fields(kind)}
     if set(values) - {"schema"} != wanted:
         raise IntegrityError(f"{path} is damaged: its fields are not those of a {kind.__name__}")
     try:
-        values["run"] = RunId.parse(values["run"])
-    except (LabkitError, TypeError) as error:
-        raise IntegrityError(f"{path} is damaged: it names no run") from error
+        for name, parse in {"run": RunId.parse, **parsers}.items():
+            values[name] = parse(values[name])
+    except (LabkitError, TypeError, ValueError) as error:
+        raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error
     del values["schema"]
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()

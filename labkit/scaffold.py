@@ -1,5 +1,6 @@
 """Making a workspace and a task's first files out of the templates that ship with labkit."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -79,8 +80,8 @@ def make_workspace(project: Path, facts: TeamFacts) -> Workspace:
         copy_out(template("init"), made)
         replace(made / "labkit.yaml", _settings_text(facts))
         run(["git", "init", "-q", made], env=plain_environment())
+        _exclude(repository)
         made.rename(workspace.evals)
-    _exclude(repository)
     workspace.handover.mkdir(exist_ok=True)
     return workspace
 
@@ -98,11 +99,10 @@ def _settings_text(facts: TeamFacts) -> str:
 def _exclude(repository: Repository) -> None:
     """Keep `evals/` out of the project's own git without touching a tracked file."""
     found = repository.git("rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
-    path = Path(found.stdout.decode().rstrip("\n"))
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    if "/evals/" not in lines:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join([*lines, "/evals/"]) + "\n", encoding="utf-8")
+    path = Path(os.fsdecode(found.stdout.removesuffix(b"\n")))
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    if b"/evals/" not in lines:
+        replace(path, b"\n".join([*lines, b"/evals/"]) + b"\n")
 
 
 def is_test(path: bytes) -> bool:
