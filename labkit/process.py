@@ -97,9 +97,17 @@ def start(
         raise ToolError(f"{argv[0]} could not be started: {error.strerror}") from error
 
 
-def show(argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -> int:
-    """Run a program whose output people are to see as it comes; return its exit code."""
-    sys.stdout.flush()
-    return subprocess.run(
-        [str(word) for word in argv], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, check=False
-    ).returncode
+def show(
+    argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program whose output people see as it comes; return its exit code and its stdout."""
+    words = [str(word) for word in argv]
+    with subprocess.Popen(
+        words, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    ) as program:
+        lines = []
+        for line in program.stdout or ():
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            lines.append(line)
+    return subprocess.CompletedProcess(words, program.returncode, "".join(lines))

@@ -35,7 +35,7 @@ _FIXED = (
 _TELLS = re.compile(
     r"claude|anthropic|sonnet|\bopus\b|haiku|openai|chatgpt|\bgpt\b|codex|gemini|copilot|cursor"
     r"|\baider\b|opencode|qwen|llama|mistral|deepseek|\bgrok\b|co-authored-by|generated (?:with|by)"
-    r"|TodoWrite|apply_patch|[\w.+-]+@[\w-]+\.\w[\w.-]*",
+    r"|TodoWrite|apply_patch|\b\w[\w.+-]*@[\w-]+\.\w[\w.-]*",
     re.IGNORECASE,
 )
 

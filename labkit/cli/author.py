@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from os import cpu_count
 
 from labkit.bundle import read_draft
-from labkit.cli.console import Pace, data, say
+from labkit.cli.console import Pace, say
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab
 from labkit.errors import InputError, PhaseError, refuse
@@ -153,7 +153,8 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
             task = evidence.case.task
             replace(lab.workspace.validation(task.id), evidence.public_text)
             replace(lab.workspace.draft(task.id) / "evidence.json", evidence.draft_text)
-            say(f"[{place}/{len(tasks)}] {task.id}, a {task.category} task{pace.left(place)}")
+            verdict = "sound" if evidence.valid else "NOT SOUND"
+            say(f"[{place}/{len(tasks)}] {task.id} ({task.category}): {verdict}{pace.left(place)}")
             _tell(evidence)
             unsound += not evidence.valid
     write_table(lab.workspace, tuple(lab.tasks().values()))
@@ -178,4 +179,4 @@ def _tell(evidence: Evidence) -> None:
     for problem in evidence.problems:
         say(f"  problem: {problem}")
     counts = ", ".join(f"{count} {what}" for what, count in evidence.counts.items())
-    data(f"{evidence.case.task.id}\t{'valid' if evidence.valid else 'not valid'}\t{counts}")
+    say(f"  found: {counts}")

@@ -10,6 +10,7 @@ from labkit.errors import LabkitError
 def data(text: str) -> None:
     """Write a result to standard output."""
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    sys.stdout.flush()
 
 
 def say(text: str) -> None:

@@ -8,7 +8,7 @@ from os import cpu_count
 
 from labkit import sealrecord
 from labkit.bundle import Bundle
-from labkit.cli.console import Pace, data, say
+from labkit.cli.console import Pace, say
 from labkit.cli.handing import take_in
 from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
@@ -140,8 +140,8 @@ def _grade(lab: Lab, person: Person, graders: Graders, todo: list[RunId]) -> Non
         lab.log(
             person, "grade", subject=str(record.run), digests={"grade.json": digest(text.encode())}
         )
-        say(f"[{place}/{len(todo)}] {record.run}: {record.verdict}{pace.left(place)}")
-        data(f"{record.run}\t{record.verdict}\t{','.join(record.flags)}")
+        flags = f" ({', '.join(record.flags)})" if record.flags else ""
+        say(f"[{place}/{len(todo)}] {record.run}: {record.verdict}{flags}{pace.left(place)}")
 
 
 def _graded(lab: Lab, graders: Graders, todo: list[RunId]) -> Iterator[GradeRecord]:

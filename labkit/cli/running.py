@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
-from labkit.cli.console import Pace, data, say
+from labkit.cli.console import Pace, say
 from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.configurations import read_configurations
@@ -109,7 +109,6 @@ def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     lab.log(person, "run", subject=str(event.run), digests={"run.json": digest})
     say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
-    data(f"{event.run}\t{event.record.ended}\t{event.record.seconds}")
 
 
 def _ending(record: RunRecord) -> str:

@@ -56,7 +56,14 @@ class Desk:
     def left(self) -> str:
         """Return what is still to do, as a sentence."""
         missing = missing_marks(self.sheet, self.assigned, self.rubric)
-        return f"{len(missing)} of {len(self.assigned)} runs need marks" if missing else "all done"
+        if not missing:
+            return "all marks are in"
+        early = [blind for blind in self.assigned if not early_done(self.sheet, blind, self.rubric)]
+        if early:
+            return f"{len(early)} of {len(self.assigned)} runs need their first marks"
+        late = ", ".join(sorted(self.rubric.late))
+        first = missing[0].partition(":")[0]
+        return f"{late} is open for {len(missing)} runs: labkit score --show {first}"
 
 
 def assignment(lab: Lab) -> Assignment:

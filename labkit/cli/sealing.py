@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from labkit import sealrecord
 from labkit.bundle import Files, read_draft
 from labkit.cli.author import chosen_drafts
-from labkit.cli.console import data, say
+from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
 from labkit.errors import PhaseError, refuse
 from labkit.fields import read_json
@@ -67,7 +67,7 @@ def seal_drafts(
         )
         digests = {"commitment": record.commitment, "ciphertext": record.ciphertext_sha256}
         lab.log(person, "seal", subject=str(task.id), digests=digests)
-        data(f"{task.id}\t{record.commitment}")
+        say(f"{task.id}: commitment {record.commitment[:16]}...")
 
 
 def _proven(lab: Lab, task: Task, draft: Files) -> bool:

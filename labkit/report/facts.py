@@ -6,6 +6,7 @@ from labkit.model import ConfigurationId
 from labkit.report.wording import (
     amount,
     count,
+    measured,
     of_tasks,
     p_value,
     points,
@@ -109,7 +110,9 @@ def _costs(first: ConfigurationSummary, second: ConfigurationSummary) -> str:
 
 def _cost(side: ConfigurationSummary) -> str:
     minutes = side.minutes
-    time = f"{minutes.value:.1f} min" if minutes.value is not None else unavailable(minutes.why)
+    time = (
+        f"{measured(minutes.value)} min" if minutes.value is not None else unavailable(minutes.why)
+    )
     return (
         f"{side.id}: median {time} per task, tokens {per_run(side.tokens)}, "
         f"cost {per_run(side.cost)}, {count(side.interventions, 'intervention')}."

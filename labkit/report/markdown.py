@@ -121,7 +121,7 @@ def _difference_rows(comparison: Comparison) -> Iterator[list[str]]:
     if comparison.p_mid is not None and comparison.p_exact is not None:
         yield [
             "Sign-flip test",
-            f"mid-p {p_value(comparison.p_mid)} (detectable at .05), "
+            f"mid-p {p_value(comparison.p_mid)} (counts as detectable from .05 down), "
             f"exact p {p_value(comparison.p_exact)}",
         ]
     yield ["Smallest detectable difference", smallest_detectable(comparison)]

@@ -62,14 +62,23 @@ def of_tasks(rate: Rate) -> str:
     return f"{short(rate.passed)} of {count(rate.tasks, 'task')} ({count(rate.runs, 'run')})"
 
 
+def measured(number: float) -> str:
+    """Write a measured value: one decimal, and below 1 the first digit that is not 0."""
+    return f"{number:.1g}" if 0 < number < 1 else f"{number:.1f}"
+
+
 def with_interval(estimate: Estimate, unit: str = "") -> str:
     """Write an estimate with its interval and tasks: 3.2 min (2.1 to 4.4; 9 tasks)."""
     if estimate.value is None:
         return unavailable(estimate.why)
     interval = estimate.interval
-    bar = f"{interval.low:.1f} to {interval.high:.1f}" if interval else f"interval {NOT_AVAILABLE}"
+    bar = (
+        f"{measured(interval.low)} to {measured(interval.high)}"
+        if interval
+        else f"interval {NOT_AVAILABLE}"
+    )
     reason = "" if interval else f": {estimate.why}"
-    return f"{estimate.value:.1f}{unit} ({bar}{reason}; {count(estimate.tasks, 'task')})"
+    return f"{measured(estimate.value)}{unit} ({bar}{reason}; {count(estimate.tasks, 'task')})"
 
 
 def listed(things: Iterable[object], nothing: str = "none") -> str:

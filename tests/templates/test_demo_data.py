@@ -57,7 +57,7 @@ def test_every_step_file_is_played() -> None:
 
 def test_the_odd_runs_are_there_once() -> None:
     steps = {run: steps_of(run) for run in RUNS}
-    waits = [run for run in RUNS if {"wait": 6} in steps[run][:3]]
+    waits = [run for run in RUNS if {"wait": 3} in steps[run][:3]]
     assert waits == [run for run in RUNS if EXPECTED[run].get("killed_once")]
     peeks = [run for run in RUNS if any("../evals" in s.get("run", "") for s in steps[run])]
     assert peeks == [run for run in RUNS if EXPECTED[run].get("leak")]

@@ -43,14 +43,19 @@ def decide(stage: Stage) -> None:
     """Decide about every open hit of the leak check, with a reason."""
     expected = sample.document("expected.yaml").mapping("runs")
     me = next(iter(sample.people()))
+    hits: dict[str, list[str]] = {"--confirm": [], "--clear": []}
     for hit in read_json(stage.workspace.leaks, schema=1)["hits"]:
-        if hit["severity"] != "review":
-            continue
-        if expected.mapping(hit["run"]).flag("leak"):
-            decision, reason = "--confirm", "it went looking for evals above its work folder"
-        else:
-            decision, reason = "--clear", "read it: harmless, nothing of ours was there"
-        stage.labkit("leaks", decision, hit["id"], "--reason", reason, "--me", me, expect=(0, 1))
+        leaked = expected.mapping(hit["runs"][0]).flag("leak")
+        hits["--confirm" if leaked else "--clear"].append(hit["id"])
+    reasons = {
+        "--confirm": "it went looking for evals/ above its work folder",
+        "--clear": "read it: harmless, nothing of ours was there",
+    }
+    for decision, ids in hits.items():
+        if ids:
+            named = [word for hit in ids for word in (decision, hit)]
+            reason = ("--reason", reasons[decision])
+            stage.labkit("leaks", *named, *reason, "--me", me, expect=(0, 1))
 
 
 def blind_names(stage: Stage) -> dict[BlindId, RunId]:

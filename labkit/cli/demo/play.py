@@ -50,8 +50,7 @@ def _begin(stage: Stage) -> dict[str, str]:
     commits = sample.build_history(stage.workspace.project)
     say(f"{stage.workspace.project}: {len(commits)} commits by {len(sample.people())} people")
     stage.labkit("doctor", "--sandbox", stage.sandbox.name)
-    stage.labkit("holder", "keygen")
-    recipient = stage.holder_identity().recipient
+    recipient = stage.labkit("holder", "keygen").strip()
     stage.labkit("init", "--team", TEAM, "--holder", recipient)
     for name, (full_name, email) in sample.people().items():
         stage.labkit("init", "--me", name, "--full-name", full_name, "--email", email)

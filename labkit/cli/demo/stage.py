@@ -37,13 +37,20 @@ class Stage:
     def _home(self) -> Path:
         return self.folder / "home"
 
-    def labkit(self, *words: str, expect: tuple[int, ...] = (0,)) -> None:
-        """Show a command line and run it; raises ToolError when it ends as it should not."""
+    def labkit(self, *words: str, expect: tuple[int, ...] = (0,)) -> str:
+        """Show a command line, run it and return what it printed as its result.
+
+        Raises ToolError when it ends as it should not.
+        """
         say(f"\n$ labkit {shlex.join(words)}")
         program = [sys.executable, "-m", "labkit", *words]
-        code = show(program, cwd=self.workspace.project, env=self._environment())
-        if code not in expect:
-            raise ToolError(f"labkit {words[0]} ended in {code}: the demo stops here")
+        done = show(program, cwd=self.workspace.project, env=self._environment())
+        if done.returncode not in expect:
+            raise ToolError(
+                f"labkit {words[0]} ended in {done.returncode}: the demo stops here",
+                hint=f"its folder is kept: {self.folder}",
+            )
+        return done.stdout
 
     def _environment(self) -> Mapping[str, str]:
         """Return what the commands run with: keys of their own, nothing of the user's."""
