@@ -64,7 +64,7 @@ def apply_diff(scratch: Repository, base: Base, patch: bytes) -> Applied | NotAp
     if problem := _unfit(patch):
         return NotApplied(reason=problem)
     complaint = ""
-    for candidate, repairs in _candidates(scratch, base, patch):
+    for candidate, repairs in _candidates(patch):
         result, problem = _write(scratch, base, candidate)
         if result:
             return _checked(scratch, base, result, repairs)
@@ -94,19 +94,18 @@ def _unfit(patch: bytes) -> str:
     return f"the diff is too large: {size} bytes" if size > _MOST_BYTES else ""
 
 
-def _candidates(
-    scratch: Repository, base: Base, patch: bytes
-) -> Iterator[tuple[bytes, tuple[str, ...]]]:
-    """Yield the diff as it is, then with each repair that may be made."""
+def _candidates(patch: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+    """Yield the diff as it is, then with each repair that may be made.
+
+    Without its CRs a diff applies only where the changed files have LF: git compares every byte.
+    """
     yield patch, ()
     repairs: tuple[str, ...] = ()
     if not patch.endswith(b"\n"):
         patch, repairs = patch + b"\n", (_NEWLINE,)
         yield patch, repairs
     if b"\r\n" in patch:
-        normal = patch.replace(b"\r\n", b"\n")
-        if not _have_crlf(scratch, base, normal):
-            yield normal, (*repairs, _LINE_ENDS)
+        yield patch.replace(b"\r\n", b"\n"), (*repairs, _LINE_ENDS)
 
 
 def _write(scratch: Repository, base: Base, patch: bytes) -> tuple[str, str]:

@@ -217,3 +217,16 @@ def test_an_option_that_pytest_does_not_know_is_quoted(
 def test_no_tests_is_no_trouble_and_no_pass(bubblewrap_sandbox: BubblewrapSandbox) -> None:
     seen = run(bubblewrap_sandbox, {"test_a.py": "X = 1\n"}, "test_a.py")
     assert (seen.trouble, seen.exit_code, dict(seen.outcomes)) == ("", 5, {})
+
+
+def test_a_second_word_on_a_test_cannot_better_the_first(
+    bubblewrap_sandbox: BubblewrapSandbox,
+) -> None:
+    test = """
+        def test_first(): assert False
+        def test_second():
+            line = '{"kind": "test", "id": "test_a.py::test_first", "outcome": "passed"}\\n'
+            open("/report/report.jsonl", "a").write(line)
+    """
+    seen = run(bubblewrap_sandbox, {"test_a.py": test}, "test_a.py")
+    assert seen.outcomes == {"test_a.py::test_first": "failed", "test_a.py::test_second": "passed"}

@@ -89,6 +89,13 @@ def test_a_diff_that_lost_the_crs_of_its_sources_says_so(project: Project) -> No
     )
 
 
+def test_crlf_is_not_normalised_where_a_changed_file_has_it(project: Project) -> None:
+    project.commit({"other.py": CRLF})
+    changes: Files = {"calc.py": FIXED, "other.py": CRLF.replace("a - b", "a + b")}
+    mixed = diff(project, changes).replace(b"\r", b"").replace(b"\n", b"\r\n")
+    refused(project, mixed)
+
+
 def test_a_wrong_diff_of_crlf_sources_is_not_excused_by_line_ends(project: Project) -> None:
     project.commit({"calc.py": CRLF})
     patch = diff(project, {"calc.py": CRLF.replace("a - b", "a + b")}).replace(b"\r", b"")
