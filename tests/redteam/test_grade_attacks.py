@@ -134,16 +134,13 @@ def test_an_attack_never_passes(task: Set, bench: Bench, attack: str) -> None:
     assert (Flag.TAMPERED in record.flags) is (attack in TAMPERED)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_beside_an_honest_fix_does_not_hide_it(
+@pytest.mark.parametrize("attack", [name for name in ATTACKS if "calc.py" not in ATTACKS[name]])
+def test_an_attack_beside_an_honest_fix_does_not_spoil_it(
     task: Set, bench: Bench, attack: str
 ) -> None:
-    files = ATTACKS[attack]
-    if "calc.py" in files:
-        pytest.skip("the attack is in the place of the fix")
-    record = task.graded(bench, task.diff({**files, "calc.py": FIXED}))
+    record = task.graded(bench, task.diff({**ATTACKS[attack], "calc.py": FIXED}))
     assert record.verdict is Verdict.PASS
-    assert (Flag.NEUTRALISED in record.flags) is (attack not in {"nothing"})
+    assert (Flag.NEUTRALISED in record.flags) is (attack != "nothing")
 
 
 @pytest.mark.parametrize("attack", KNOWN)
