@@ -94,6 +94,8 @@ def _fresh_git(repository: Repository, base: Base) -> tuple[Entry, ...]:
         fresh.git("update-ref", "refs/heads/main", commit)
         fresh.git("symbolic-ref", "HEAD", "refs/heads/main")
         fresh.git("config", "core.bare", "false")
+        fresh.git("config", "user.name", "agent")  # agents commit, and git wants a name
+        fresh.git("config", "user.email", "agent@localhost")
         fresh.git("read-tree", commit)
         return tuple(_git_files(fresh.git_dir))
 
