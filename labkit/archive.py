@@ -14,6 +14,9 @@ from typing import IO
 
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
 
+_TIME = 946_684_800
+"""2000-01-01: programs that pack files of a tree into zips refuse times before 1980."""
+
 
 class Kind(StrEnum):
     """What a member is. What git cannot store is SPECIAL; what was too large to read OVERSIZED."""
@@ -40,7 +43,7 @@ class Entry:
 
 
 def write_tar(entries: Iterable[Entry], *, prefix: bytes = b"", uid: int = 1000) -> bytes:
-    """Return a deterministic tar of `entries` (time 0, one owner), parent folders included."""
+    """Return a deterministic tar of `entries` (one time, one owner), parent folders included."""
     out = io.BytesIO()
     folders: set[bytes] = set()
     with tarfile.open(
@@ -76,6 +79,7 @@ def _parents(path: bytes) -> Iterator[bytes]:
 def _header(path: bytes, kind: Kind, uid: int) -> tarfile.TarInfo:
     header = tarfile.TarInfo(os.fsdecode(path))
     header.uid = header.gid = uid
+    header.mtime = _TIME
     match kind:
         case Kind.FOLDER:
             header.type, header.mode = tarfile.DIRTYPE, 0o755

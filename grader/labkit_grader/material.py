@@ -116,6 +116,19 @@ def read_material(files: Mapping[str, bytes], category: Category) -> Material:
     )
 
 
+def is_proven(files: Mapping[str, bytes], content: str) -> bool:
+    """Return whether a draft's evidence found exactly this draft sound.
+
+    `content` is the digest of the task's facts and prompt (`labkit.suite.content_digest`).
+    """
+    try:
+        evidence = json.loads(files.get(EVIDENCE, b"{}"))
+    except (ValueError, RecursionError):
+        return False
+    wanted = {"valid": True, "digest": draft_digest(files), "content": content}
+    return isinstance(evidence, dict) and evidence.items() >= wanted.items()
+
+
 def draft_digest(files: Mapping[str, bytes]) -> str:
     """Return the digest that ties evidence to the draft it was found with."""
     listed = {

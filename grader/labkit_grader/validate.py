@@ -38,12 +38,22 @@ class Evidence:
         return not self.problems
 
     @property
+    def _content(self) -> str:
+        return content_digest(self.case.task.facts(), self.case.task.prompt)
+
+    @property
     def draft_text(self) -> str:
-        """The draft's evidence.json: the expected tests; it is sealed with them."""
+        """The draft's evidence.json: the expected tests, and what they were found with.
+
+        It is sealed with the draft. Its digests are not published: short hidden files could be
+        guessed from them.
+        """
         return json_text(
             {
                 "schema": SCHEMA,
+                "valid": self.valid,
                 "digest": self.case.material.digest,
+                "content": self._content,
                 "fail_to_pass": list(self.expected.fail_to_pass),
                 "pass_to_pass": list(self.expected.pass_to_pass),
             }
@@ -51,7 +61,7 @@ class Evidence:
 
     @property
     def public_text(self) -> str:
-        """evals/validation/<id>.json: figures and digests, no name and no text of a test."""
+        """evals/validation/<id>.json: figures, and the digest of what everybody can see."""
         task = self.case.task
         return json_text(
             {
@@ -66,8 +76,7 @@ class Evidence:
                 "counts": dict(self.counts),
                 "repeats": self.repeats,
                 "sandbox": self.sandbox,
-                "draft": self.case.material.digest,
-                "content": content_digest(task.facts(), task.prompt),
+                "content": self._content,
             }
         )
 

@@ -10,14 +10,13 @@ from labkit.cli.author import chosen_drafts
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
 from labkit.errors import PhaseError, refuse
-from labkit.fields import read_json
 from labkit.model import TaskId
 from labkit.phases import require_authoring
 from labkit.readable import Known, still_readable
 from labkit.settings import Person
 from labkit.suite import content_digest
 from labkit.tasks import Task
-from labkit_grader.material import draft_digest
+from labkit_grader.material import is_proven
 from labkit_instructor.custody import Sealer, SealPaths, hidden_digests, seal_task
 
 
@@ -53,7 +52,7 @@ def seal_drafts(
         [
             f"task {task.id} is not proven sound as it is now"
             for task in tasks
-            if not _proven(lab, task, drafts[task.id])
+            if not is_proven(drafts[task.id], content_digest(task.facts(), task.prompt))
         ],
         hint="run: labkit task validate",
     )
@@ -68,19 +67,6 @@ def seal_drafts(
         digests = {"commitment": record.commitment, "ciphertext": record.ciphertext_sha256}
         lab.log(person, "seal", subject=str(task.id), digests=digests)
         say(f"{task.id}: commitment {record.commitment[:16]}...")
-
-
-def _proven(lab: Lab, task: Task, draft: Files) -> bool:
-    """Return whether the newest validation found exactly this draft, task and prompt sound."""
-    path = lab.workspace.validation(task.id)
-    if not path.is_file():
-        return False
-    proof = read_json(path, schema=1)
-    return proof == proof | {
-        "valid": True,
-        "draft": draft_digest(draft),
-        "content": content_digest(task.facts(), task.prompt),
-    }
 
 
 def _require_gone(lab: Lab, drafts: Mapping[TaskId, Files]) -> None:

@@ -9,7 +9,8 @@ from gradings import BASE, CALC, DRAFT, FIXED, bench_of, make_set
 from labkit.errors import InputError
 from labkit.model import Category
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
-from labkit_grader.material import draft_digest, read_material
+from labkit.suite import content_digest
+from labkit_grader.material import EVIDENCE, draft_digest, is_proven, read_material
 from labkit_grader.validate import validate_task
 
 SOLUTION = CALC.replace("a - b", "combined_total(a, b)") + (
@@ -28,12 +29,19 @@ def test_evidence_is_kept_whole_and_published_without_a_name(
         "tests/test_hidden.py::test_negative",
     ]
     assert kept["digest"] == draft_digest(made.draft)
+    content = content_digest(made.case.task.facts(), made.case.task.prompt)
+    proven = {**made.draft, EVIDENCE: evidence.draft_text.encode()}
+    assert is_proven(proven, content)
+    assert not is_proven(proven, "another task or prompt")
+    assert not is_proven({**proven, "hidden/tests/test_more.py": b""}, content)
+    assert not is_proven(made.draft, content)
     assert made.sealed(evidence).case.material.evidence == evidence.expected
     public = json.loads(evidence.public_text)
     assert public["valid"] is True
     assert public["counts"] == {"fail_to_pass": 2, "pass_to_pass": 1, "unstable": 0}
     assert (public["repeats"], public["sandbox"]) == (2, "bubblewrap")
     assert "test_" not in evidence.public_text
+    assert kept["digest"] not in evidence.public_text
 
 
 @pytest.mark.parametrize(
