@@ -80,7 +80,7 @@ def make_workspace(project: Path, facts: TeamFacts) -> Workspace:
         copy_out(template("init"), made)
         replace(made / "labkit.yaml", _settings_text(facts))
         run(["git", "init", "-q", made], env=plain_environment())
-        _exclude(repository)
+        keep_out(repository)
         made.rename(workspace.evals)
     workspace.handover.mkdir(exist_ok=True)
     return workspace
@@ -96,7 +96,7 @@ def _settings_text(facts: TeamFacts) -> str:
     )
 
 
-def _exclude(repository: Repository) -> None:
+def keep_out(repository: Repository) -> None:
     """Keep `evals/` out of the project's own git without touching a tracked file."""
     found = repository.git("rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
     path = Path(os.fsdecode(found.stdout.removesuffix(b"\n")))

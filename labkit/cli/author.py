@@ -1,5 +1,6 @@
 """What an author does: new tasks, and their proof."""
 
+import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from labkit.git import Commit, Repository
 from labkit.model import Category, TaskId
 from labkit.phases import require_authoring
 from labkit.scaffold import is_test, make_draft, prompt_skeleton
-from labkit.tasks import DEFAULT_GRADING, Task, read_task, task_text, write_table
-from labkit.workspace import replace, write_new
+from labkit.tasks import DEFAULT_GRADING, Task, read_task, task_text
+from labkit.workspace import Workspace, replace, write_new
 from labkit_grader.execute import Bench
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
@@ -40,10 +41,15 @@ def new_task(name: str, category: str, source: Source, me: str) -> None:
     task = TaskId(name)
     person = lab.person(me)
     if category not in list(Category):
-        raise InputError(f"category {category!r} is none of: {', '.join(Category)}")
+        raise InputError(
+            f"there is no category {category!r}", hint=f"one of: {', '.join(Category)}"
+        )
     for path in (lab.workspace.task(task), lab.workspace.prompt(task), lab.workspace.draft(task)):
         if path.exists():
-            raise InputError(f"there is a task {task} already: {path}", hint="choose another id")
+            raise InputError(
+                f"there is a task {task} already: {path}",
+                hint="choose another id, or delete what is left of a task that you gave up",
+            )
     base, solution = _ends(lab.repository, source, Category(category))
     tests = _commit_tests(lab.repository, base, solution) if solution else {}
     made = Task(
@@ -61,13 +67,24 @@ def new_task(name: str, category: str, source: Source, me: str) -> None:
         tags=(),
         notes="",
     )
-    drafted = make_draft(lab.workspace, task, made.category, tests)
-    write_new(lab.workspace.prompt(task), prompt_skeleton(made.category))
-    write_new(lab.workspace.task(task), task_text(made))
+    drafted = _write(lab.workspace, made, tests)
     say(f"made task {task} from {base.oid[:10]}: {made.title}")
     say(f"  write the prompt, as to a teammate: {lab.workspace.prompt(task)}")
     say(f"  check the hidden tests and make them stronger: {lab.workspace.draft(task)}")
-    say(f"  {len(drafted)} files drafted; when it is ready: labkit task validate {task}")
+    say(f"  {drafted} files drafted; when it is ready: labkit task validate {task}")
+
+
+def _write(workspace: Workspace, task: Task, tests: dict[str, bytes]) -> int:
+    """Write a new task's files, or none when one cannot be written; return how many are drafted."""
+    try:
+        drafted = make_draft(workspace, task.id, task.category, tests)
+        write_new(workspace.prompt(task.id), prompt_skeleton(task.category))
+        write_new(workspace.task(task.id), task_text(task))
+    except BaseException:
+        shutil.rmtree(workspace.draft(task.id), ignore_errors=True)
+        workspace.prompt(task.id).unlink(missing_ok=True)
+        raise
+    return len(drafted)
 
 
 def _ends(
@@ -92,7 +109,8 @@ def _ends(
 def _parent(solution: Commit, chosen: int) -> str:
     if not solution.parents:
         raise InputError(
-            f"{solution.oid[:10]} is the first commit: there is nothing before it to start from"
+            f"{solution.oid[:10]} is the first commit: there is nothing before it to start from",
+            hint="choose a later commit",
         )
     if len(solution.parents) > 1 and not chosen:
         raise InputError(
@@ -100,7 +118,10 @@ def _parent(solution: Commit, chosen: int) -> str:
             hint="say which one the agent should get: --parent 1",
         )
     if chosen > len(solution.parents) or chosen < 0:
-        raise InputError(f"{solution.oid[:10]} has no parent {chosen}")
+        raise InputError(
+            f"{solution.oid[:10]} has no parent {chosen}",
+            hint=f"its parents are numbered from 1 to {len(solution.parents)}",
+        )
     return solution.parents[max(0, chosen - 1)]
 
 
@@ -143,6 +164,14 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
     lab = Lab.open()
     require_authoring(lab.workspace)
     tasks = chosen_drafts(lab, names, what="validate")
+    refuse(
+        [
+            f"{lab.workspace.prompt(task.id)} is as labkit made it"
+            for task in tasks
+            if task.prompt == prompt_skeleton(task.category)
+        ],
+        hint="write what the agent is asked, as to a teammate",
+    )
     bench = open_bench(lab, sandbox_name)
     say(f"proving {len(tasks)} tasks in {bench.sandbox.name}, each side {repeats} times")
     pace = Pace(len(tasks))
@@ -156,8 +185,9 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
             verdict = "sound" if evidence.valid else "NOT SOUND"
             say(f"[{place}/{len(tasks)}] {task.id} ({task.category}): {verdict}{pace.left(place)}")
             _tell(evidence)
+            if not evidence.valid:
+                say(f"  its draft: {lab.workspace.draft(task.id)}")
             unsound += not evidence.valid
-    write_table(lab.workspace, tuple(lab.tasks().values()))
     if unsound:
         say(f"{unsound} of {len(tasks)} tasks are not sound yet")
     return 1 if unsound else 0
@@ -179,4 +209,5 @@ def _tell(evidence: Evidence) -> None:
     for problem in evidence.problems:
         say(f"  problem: {problem}")
     counts = ", ".join(f"{count} {what}" for what, count in evidence.counts.items())
-    say(f"  found: {counts}")
+    if counts:
+        say(f"  found: {counts}")

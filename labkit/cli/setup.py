@@ -11,7 +11,7 @@ from labkit.errors import InputError
 from labkit.git import Repository
 from labkit.model import Member
 from labkit.process import run
-from labkit.scaffold import TeamFacts, make_workspace
+from labkit.scaffold import TeamFacts, keep_out, make_workspace
 from labkit.seal import check_recipient
 from labkit.settings import Person, Role, read_settings, write_person
 from labkit.signing import SigningKey
@@ -28,6 +28,9 @@ def workspace(start: Path, facts: TeamFacts) -> Workspace:
                 f"{found.evals} is already there, so its settings are not changed",
                 hint=f"edit {found.settings}; labkit init --me NAME joins",
             )
+        # A clone brings evals/ along, but not what its own git is told to leave alone.
+        keep_out(Repository.discover(project))
+        found.handover.mkdir(exist_ok=True)
         return found
     for key in (facts.holder, facts.backup):
         if key:
@@ -64,7 +67,7 @@ def join(found: Workspace, joining: Joining) -> None:
     """Make a member's key and file, and remember on this machine who is asking."""
     name = Member(joining.me)
     if joining.role not in list(Role):
-        raise InputError(f"role {joining.role!r} is none of: {', '.join(Role)}")
+        raise InputError(f"there is no role {joining.role!r}", hint=f"one of: {', '.join(Role)}")
     path = found.member(name)
     if path.exists():
         raise InputError(
