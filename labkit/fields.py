@@ -64,6 +64,10 @@ class Fields:
         """Note a problem that the caller found in a field."""
         self._problems.append(f"{self.line(name)}: {what}")
 
+    def beside(self, what: str) -> None:
+        """Note a problem of a file that belongs to this one."""
+        self._problems.append(what)
+
     def text(self, name: str, *, default: str | None = None) -> str:
         """Return a text. A value that YAML reads as something else must be quoted."""
         node = self._find(name, required=default is None)

@@ -104,7 +104,8 @@ def record(sheet: Sheet, new: Sheet, rubric: Rubric) -> Sheet:
         )
     refuse(
         problems,
-        hint="record the marks for the diff and the message first, then look at the results",
+        hint="the marks for the diff and the message come first, and stay once the results "
+        "were shown",
     )
     return tuple(kept.values())
 
@@ -208,11 +209,20 @@ def _marks(row: Row, at: str, rubric: Rubric, problems: list[str]) -> dict[str, 
     return marks
 
 
-def _guess(row: Row, at: str, problems: list[str]) -> str:
-    guess = row.cells["guess"].upper()
+def parse_guess(text: str) -> str:
+    """Return the letter that a scorer guessed, or nothing; raises InputError for anything else."""
+    guess = text.strip().upper()
     if not re.fullmatch(r"[A-Z]?", guess):
-        problems.append(f"{at}, column guess: {guess[:40]!r} is not a configuration's letter")
+        raise InputError(f"{guess[:40]!r} is not a configuration's letter")
     return guess
+
+
+def _guess(row: Row, at: str, problems: list[str]) -> str:
+    try:
+        return parse_guess(row.cells["guess"])
+    except InputError as error:
+        problems.append(f"{at}, column guess: {error.message}")
+        return ""
 
 
 def _out_of_order(before: Score, new: Score, rubric: Rubric) -> list[str]:

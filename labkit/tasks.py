@@ -86,7 +86,7 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     document = Document.read(path)
     found = parse_task(document, task, _prompt(document, workspace, task))
     _check_commits(document, found, repository)
-    document.finish(hint=f"mend {path}")
+    document.finish(hint=f"mend {path if found.prompt.strip() else workspace.prompt(task)}")
     return found
 
 
@@ -134,13 +134,13 @@ def _prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
     try:
         text = read_bytes(path).decode()
     except InputError:
-        document.problem("id", f"no prompt: {path.relative_to(workspace.project)} is missing")
+        document.beside(f"no prompt: {path.relative_to(workspace.project)} is missing")
         return ""
     except UnicodeDecodeError:
-        document.problem("id", f"{path.relative_to(workspace.project)} is not UTF-8")
+        document.beside(f"{path.relative_to(workspace.project)} is not UTF-8")
         return ""
     if not text.strip():
-        document.problem("id", f"{path.relative_to(workspace.project)} is empty")
+        document.beside(f"{path.relative_to(workspace.project)} is empty")
     return text.replace("\r\n", "\n")
 
 

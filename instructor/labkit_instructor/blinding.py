@@ -82,8 +82,11 @@ def write_blinding(path: Path, blinding: Blinding, *, recipients: Sequence[str])
     write_new(path, seal(canonical_json(values), recipients))
 
 
-def open_blinding(sealed: bytes, *, identity: Identity, commitment: str) -> Blinding:
-    """Open a sealed blinding; raises IntegrityError when it is not the one committed to."""
+def open_blinding(sealed: bytes, *, identity: Identity, commitment: str | None) -> Blinding:
+    """Open a sealed blinding; raises IntegrityError when it is not the one committed to.
+
+    A commitment of None means that none was published: labkit blind was interrupted just before.
+    """
     try:
         values = json.loads(open_sealed(sealed, identity))
         blinding = Blinding(
@@ -94,7 +97,7 @@ def open_blinding(sealed: bytes, *, identity: Identity, commitment: str) -> Blin
         raise
     except (ValueError, TypeError, KeyError, LabkitError) as error:
         raise IntegrityError("the blinding key is damaged", hint="use the backup's copy") from error
-    if not hmac.compare_digest(blinding.commitment, commitment):
+    if commitment is not None and not hmac.compare_digest(blinding.commitment, commitment):
         raise IntegrityError(
             "the blinding key is not the one whose commitment was published",
             hint="look for the key file that labkit blind wrote",

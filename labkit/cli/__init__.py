@@ -20,16 +20,14 @@ def main() -> None:
     from labkit.cli.app import app
 
     try:
-        app()
+        app(prog_name="labkit")
     except LabkitError as error:
         complain(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say("labkit: interrupted; the same command goes on from here")
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # typer turns Ctrl-C into this without a word
+            say("\nlabkit: interrupted; the same command goes on from here")
+        raise
     except Exception:  # noqa: BLE001 - the one place that may: whatever gets here is labkit's bug
         sys.exit(_bug())
 

@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 
 from labkit import journal
 from labkit.canary import find
 from labkit.cli.console import data, say
 from labkit.cli.grading import open_bundle
-from labkit.cli.identity import open_identity
+from labkit.cli.identity import open_identity, opening
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import notes_on, read_review
 from labkit.cli.scoring import assignment, sheet_of
@@ -23,7 +22,6 @@ from labkit.rubric import load_rubric
 from labkit.scores import write_assignment, write_scores
 from labkit.seal import Identity
 from labkit.settings import Person, Role, read_people
-from labkit.suite import read_suite
 from labkit.tasks import Task
 from labkit.transcripts.detect import read_transcript
 from labkit.workspace import replace, write_new
@@ -45,23 +43,54 @@ def blind_runs(me: str, key: str) -> None:
     lab = Lab.open()
     person = lab.person(me, role=Role.HOLDER)
     done = require_graded(lab.workspace)
+    assignment_file = lab.workspace.blind / "assignment.csv"
+    if assignment_file.exists():
+        raise PhaseError("the runs are blinded already", hint="the scorers go on: labkit score")
+    lab.require_log(person)
     identity = open_identity(lab, key)
     with only_one(lab.workspace, f"labkit blind of {person.name}"):
-        blinding = new_blinding(sorted(done.finished))
+        blinding = _blinding(lab, person, identity, sorted(done.finished))
         packer = _Packer(lab, identity, blinding)
         packs = [packer.pack(run) for run in blinding.runs]
-        path = lab.workspace.blinding_key(lab.settings.team)
-        write_blinding(path, blinding, recipients=lab.settings.recipients)
-        lab.log(person, "blind", digests={"commitment": blinding.commitment})
-        write_packs(lab.workspace.blind, packs, lab.workspace.blind / "results.agekey")
         assigned = _assign(lab, blinding)
-        write_new(lab.workspace.blind / "assignment.csv", write_assignment(assigned))
+        _commit(lab, person, blinding)
+        results_key = lab.workspace.blind / "results.agekey"
+        results_key.unlink(missing_ok=True)  # of an interrupted call: nobody has scored with it
+        write_packs(lab.workspace.blind, packs, results_key)
+        write_new(assignment_file, write_assignment(assigned))
     packer.tell()
     load = Counter(scorer for _, scorer in assigned)
     for scorer, count in sorted(load.items()):
         data(f"{scorer}\t{count}")
     say(f"blinded {len(packs)} runs; commitment {blinding.commitment[:16]}... is in your log")
     say("commit and push evals/; then the scorers: labkit score")
+
+
+def _blinding(lab: Lab, person: Person, identity: Identity, runs: list[RunId]) -> Blinding:
+    """Return a new blinding, or that of a call that was interrupted before anybody could score."""
+    path = lab.workspace.blinding_key(lab.settings.team)
+    if not path.exists():
+        return new_blinding(runs)
+    with opening(path):
+        found = open_blinding(
+            read_bytes(path), identity=identity, commitment=_commitment(lab, person)
+        )
+    if list(found.runs) != runs:
+        raise PhaseError(
+            f"{path} is of other runs than those that are here",
+            hint="nobody has scored under its names yet: move it away, then labkit blind",
+        )
+    say("an earlier labkit blind was interrupted: its names are kept")
+    return found
+
+
+def _commit(lab: Lab, person: Person, blinding: Blinding) -> None:
+    """Seal the blinding and publish its commitment, unless an interrupted call did."""
+    path = lab.workspace.blinding_key(lab.settings.team)
+    if not path.exists():
+        write_blinding(path, blinding, recipients=lab.settings.recipients)
+    if _commitment(lab, person) != blinding.commitment:
+        lab.log(person, "blind", digests={"commitment": blinding.commitment})
 
 
 class _Packer:
@@ -72,7 +101,7 @@ class _Packer:
         self._identity = identity
         self._names = blinding.names
         self._tasks = lab.tasks()
-        self._suite = read_suite(lab.workspace.suite)
+        self._suite = lab.frozen_suite()
         self._leaks = read_review(lab)
         self._redactor = _redactor(lab)
         self._replaced: Counter[str] = Counter()
@@ -181,37 +210,39 @@ def unblind_runs(me: str, key: str) -> None:
     if lab.workspace.all_scores.exists():
         raise PhaseError("the lab is unblinded already", hint="labkit summary")
     identity = open_identity(lab, key)
-    blinding = open_blinding(
-        read_bytes(lab.workspace.blinding_key(lab.settings.team)),
-        identity=identity,
-        commitment=_published_commitment(lab, person),
-    )
+    path = lab.workspace.blinding_key(lab.settings.team)
+    with opening(path):
+        blinding = open_blinding(
+            read_bytes(path), identity=identity, commitment=_published_commitment(lab, person)
+        )
     rubric = load_rubric(lab.workspace.rubric)
     assigned = assignment(lab)
     scorers = sorted({who for _, who in assigned})
     sheets = {scorer: sheet_of(lab, scorer, assigned, rubric) for scorer in scorers}
     rows = unblind(blinding, Scoring(assignment=assigned, sheets=sheets, rubric=rubric))
-    write_new(lab.workspace.all_scores, write_scores(rows, rubric))
     _publish_raw(lab)
     lab.log(person, "unblind", digests={"commitment": blinding.commitment})
+    # Last, because it is what says that the lab is unblinded: until then the command goes on.
+    write_new(lab.workspace.all_scores, write_scores(rows, rubric))
     say(f"joined {len(rows)} score rows with their runs: {lab.workspace.all_scores}")
     say("raw/ is no longer ignored: commit and push evals/; then labkit summary")
 
 
 def _published_commitment(lab: Lab, person: Person) -> str:
     """Return the commitment that was put into the holder's log before anybody scored."""
-    entries = journal.read(lab.workspace.log(person.name), public=person.signing_key)
-    found = [entry.event.digests.get("commitment", "") for entry in _blinded(entries)]
-    if not found:
+    found = _commitment(lab, person)
+    if found is None:
         raise IntegrityError(
             f"the log of {person.name} holds no commitment to a blinding",
             hint="the holder who ran labkit blind has to run this",
         )
-    return found[-1]
+    return found
 
 
-def _blinded(entries: tuple[journal.Entry, ...]) -> Iterator[journal.Entry]:
-    return (entry for entry in entries if entry.event.action == "blind")
+def _commitment(lab: Lab, person: Person) -> str | None:
+    entries = journal.read(lab.workspace.log(person.name), public=person.signing_key)
+    found = [entry.event for entry in entries if entry.event.action == "blind"]
+    return found[-1].digests.get("commitment", "") if found else None
 
 
 def _publish_raw(lab: Lab) -> None:

@@ -1,16 +1,24 @@
 """How labkit talks: standard output is data, standard error is for people."""
 
+import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from labkit.errors import LabkitError
+from labkit.errors import InputError, LabkitError
+
+Value = TypeVar("Value")
 
 
 def data(text: str) -> None:
-    """Write a result to standard output."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-    sys.stdout.flush()
+    """Write a result to standard output; when its reader has gone, the command goes on without."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:
@@ -25,6 +33,22 @@ def complain(error: LabkitError) -> None:
         say(f"labkit: error: {problem}")
     if error.hint:
         say(f"labkit: hint: {error.hint}")
+
+
+def ask(question: str, parse: Callable[[str], Value]) -> Value:
+    """Ask until `parse` takes the answer; raises InputError when there is nobody to answer."""
+    while True:
+        sys.stderr.write(f"{question}: ")
+        sys.stderr.flush()
+        try:
+            return parse(input().strip())
+        except EOFError as error:
+            say("")
+            raise InputError(
+                "there is no answer any more", hint="the same command goes on from here"
+            ) from error
+        except InputError as error:
+            complain(error)
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from labkit.export import Base, read_base
 from labkit.fields import read_bytes
 from labkit.lock import only_one
 from labkit.model import RunId, TaskId, Verdict
-from labkit.phases import require_leaks_checked
+from labkit.phases import require_frozen, require_leaks_checked
 from labkit.records import GradeRecord, load_grade, load_run, record_text
 from labkit.seal import Identity
 from labkit.settings import Person, Role, read_person
@@ -54,6 +54,8 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
     """Grade what is not graded yet; return 1 when something stays ungraded."""
     lab = Lab.open()
     person = lab.person(me, role=Role.HOLDER)
+    require_frozen(lab.workspace)
+    lab.require_log(person)
     identity = open_identity(lab, key)
     with only_one(lab.workspace, f"labkit grade of {person.name}"):
         take_in(lab, identity)
@@ -67,7 +69,7 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
         if todo:
             graders = Graders(
                 bench=open_bench(lab, sandbox_name),
-                suite=read_suite(lab.workspace.suite),
+                suite=lab.frozen_suite(),
                 cases=_cases(lab, identity, {run.task for run in todo}),
             )
             _grade(lab, person, graders, todo)

@@ -1,6 +1,7 @@
 """What `labkit handin` does, and how the holder takes it in."""
 
 from labkit.cli.console import say
+from labkit.cli.identity import opening
 from labkit.cli.lab import Lab
 from labkit.errors import PhaseError
 from labkit.fields import first_words, read_bytes
@@ -29,6 +30,10 @@ def hand_in(me: str, *, again: bool) -> None:
         if item.runner == person.name and item.run in done.finished
     ]
     target = lab.workspace.handin(lab.settings.team, person.name)
+    if target.exists() and not again:
+        raise PhaseError(
+            f"you have handed in already: {target}", hint="labkit handin --again replaces it"
+        )
     sealer = Sealer(member=person.name, key=lab.key(person), recipients=lab.settings.recipients)
     digest = seal_runs(mine, sealer=sealer, target=target, overwrite=again)
     lab.log(person, "handin", subject=target.name, digests={"ciphertext": digest})
@@ -41,7 +46,8 @@ def take_in(lab: Lab, identity: Identity) -> None:
     for path in lab.workspace.handed_in(team):
         member = Member(path.stem.removeprefix(f"{team}-raw-"))
         public = read_person(lab.workspace, member).signing_key
-        runs = open_runs(read_bytes(path), identity=identity, member=member, public=public)
+        with opening(path):
+            runs = open_runs(read_bytes(path), identity=identity, member=member, public=public)
         fresh = write_runs(runs, lab.workspace.raw)
         if fresh:
             say(f"{member}: took in {len(fresh)} runs")

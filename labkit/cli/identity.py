@@ -3,10 +3,13 @@
 import getpass
 import os
 import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from labkit.cli.lab import Lab, holder_key_path
-from labkit.errors import InputError, PhaseError
+from labkit.errors import InputError, IntegrityError, PhaseError
 from labkit.fields import read_bytes
 from labkit.seal import Identity, read_identity
 
@@ -34,12 +37,41 @@ def ask_passphrase(question: str) -> str:
     """Return the passphrase: from a private file that a variable names, else from the terminal."""
     named = os.environ.get(PASSPHRASE_FILE)
     if not named:
-        return getpass.getpass(question)
+        return _ask_terminal(question)
     path = Path(named)
-    if (
-        path.is_file()
-        and os.name == "posix"
-        and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    ):
-        raise InputError(f"{path} can be read by others", hint=f"chmod 600 {path}")
-    return read_bytes(path).decode().rstrip("\r\n")
+    if not path.is_file():
+        raise InputError(
+            f"no file {path} with a passphrase", hint=f"{PASSPHRASE_FILE} names one line of text"
+        )
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InputError(f"{path} can be read by others", hint=f"run: chmod 600 {path}")
+    try:
+        return read_bytes(path).decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8", hint="save the passphrase as UTF-8") from error
+
+
+def _ask_terminal(question: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            # Without a terminal getpass would show what is typed: then it is not asked for.
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            return getpass.getpass(question)
+    except (getpass.GetPassWarning, EOFError) as error:
+        raise InputError(
+            "there is no terminal to ask for the passphrase",
+            hint=f"{PASSPHRASE_FILE} may name a private file that holds it",
+        ) from error
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Name the file in the error of a sealed file that does not open."""
+    if not path.is_file():
+        raise InputError(
+            f"no sealed file {path}", hint="get it from whoever made it, or from a backup"
+        )
+    try:
+        yield
+    except IntegrityError as error:
+        raise IntegrityError(f"{path}: {error.message}", hint=error.hint) from error

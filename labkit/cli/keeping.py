@@ -33,7 +33,9 @@ def keygen(chosen: str) -> None:
 def _newask_passphrase() -> str:
     first = ask_passphrase("new passphrase: ")
     if len(first) < _SHORTEST_PASSPHRASE:
-        raise InputError(f"a passphrase has at least {_SHORTEST_PASSPHRASE} characters")
+        raise InputError(
+            f"a passphrase has at least {_SHORTEST_PASSPHRASE} characters", hint="take a few words"
+        )
     if not os.environ.get(PASSPHRASE_FILE) and ask_passphrase("once more: ") != first:
         raise InputError("the two passphrases differ", hint="try again")
     return first

@@ -6,14 +6,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from labkit.configurations import read_configurations
 from labkit.errors import InputError, PhaseError
 from labkit.git import Repository
 from labkit.journal import Event, append
+from labkit.journal import read as read_log
 from labkit.model import Member, TaskId
 from labkit.settings import Person, Role, Settings, read_person, read_settings
 from labkit.signing import SigningKey
+from labkit.suite import Suite, read_suite
 from labkit.tasks import Task, read_tasks
 from labkit.workspace import Workspace, user_folder
+from labkit_runner.preflight import require_unchanged
 
 
 def now() -> datetime:
@@ -66,13 +70,31 @@ class Lab:
 
     def key(self, person: Person) -> SigningKey:
         """Return a person's private signing key; raises InputError when it is another's."""
-        key = SigningKey.load(key_path(self.settings.team, person.name))
+        path = key_path(self.settings.team, person.name)
+        if not path.is_file():
+            raise InputError(
+                f"no signing key of {person.name} on this machine: {path}",
+                hint="use the machine that you joined from, or copy its key file",
+            )
+        key = SigningKey.load(path)
         if key.public != person.signing_key:
             raise InputError(
                 f"the signing key on this machine is not the one in members/{person.name}.yaml",
                 hint="use the machine that you joined from, or copy its key file",
             )
         return key
+
+    def require_log(self, person: Person) -> None:
+        """Refuse to begin what could not be recorded: no key, or a log that is damaged."""
+        self.key(person)
+        read_log(self.workspace.log(person.name), public=person.signing_key)
+
+    def frozen_suite(self) -> Suite:
+        """Return the suite; raises IntegrityError when what it pins is not what was frozen."""
+        suite = read_suite(self.workspace.suite)
+        configurations = read_configurations(self.workspace)
+        require_unchanged(self.workspace, suite, self.tasks(), configurations)
+        return suite
 
     def log(
         self,

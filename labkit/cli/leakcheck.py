@@ -9,7 +9,6 @@ from labkit.fields import first_words, read_bytes
 from labkit.model import RunId
 from labkit.phases import Progress, progress, require_frozen
 from labkit.records import load_run
-from labkit.suite import read_suite
 from labkit.workspace import replace
 from labkit_grader.leaks.report import render
 from labkit_grader.leaks.review import Review, review
@@ -41,7 +40,7 @@ def check(me: str, decision: Decision) -> int:
 
 
 def _review(lab: Lab, done: Progress) -> Review:
-    suite = read_suite(lab.workspace.suite)
+    suite = lab.frozen_suite()
     rules = Rules.of_team(
         suite.canaries, protected=lab.settings.protected, handover=lab.workspace.handover.name
     )

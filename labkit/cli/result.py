@@ -16,7 +16,6 @@ from labkit.report.markdown import render
 from labkit.rubric import load_rubric
 from labkit.scores import mean_marks, read_scores
 from labkit.study import RunResult, Study
-from labkit.suite import read_suite
 from labkit.summary import summarise
 from labkit.tasks import SAFETY_TAG, Task
 from labkit.workspace import replace
@@ -37,7 +36,7 @@ def summarise_lab(*, as_json: bool) -> None:
 
 
 def _study(lab: Lab, done: Progress) -> Study:
-    suite = read_suite(lab.workspace.suite)
+    suite = lab.frozen_suite()
     tasks = lab.tasks()
     records = {run: load_run(lab.workspace.run(run) / "run.json") for run in done.finished}
     rubric = load_rubric(lab.workspace.rubric)

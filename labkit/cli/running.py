@@ -15,9 +15,8 @@ from labkit.plan import PlannedRun
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Sandbox
 from labkit.settings import Person, Role
-from labkit.suite import read_suite
 from labkit_runner.attempt import Bench
-from labkit_runner.preflight import require_nothing_readable, require_unchanged
+from labkit_runner.preflight import require_nothing_readable
 from labkit_runner.session import Progress, Session, remove_partial
 
 
@@ -26,9 +25,12 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
     lab = Lab.open()
     require_frozen(lab.workspace)
     person = lab.person(me, role=Role.STUDENT)
-    lab.key(person)  # an unsigned run is worth nothing: find out before the first one
+    lab.require_log(person)  # an unsigned run is worth nothing: find out before the first one
     if lab.workspace.all_scores.exists() or (lab.workspace.blind / "assignment.csv").exists():
-        raise PhaseError("the runs are blinded already: no run can be added")
+        raise PhaseError(
+            "the runs are blinded already: no run can be added",
+            hint="labkit status says what is next",
+        )
     with only_one(lab.workspace, f"labkit task run of {person.name}"):
         for run in remove_partial(lab.workspace.raw):
             say(f"{run} was interrupted earlier: it starts again")
@@ -65,10 +67,7 @@ def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ..
 
 
 def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_name: str) -> None:
-    suite = read_suite(lab.workspace.suite)
-    tasks = lab.tasks()
-    configurations = read_configurations(lab.workspace)
-    require_unchanged(lab.workspace, suite, tasks, configurations)
+    suite = lab.frozen_suite()
     require_nothing_readable(lab.workspace, suite)
     sandbox = open_sandbox(sandbox_name, lab.settings)
     _clear(sandbox)
@@ -85,8 +84,8 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
     session = Session(
         workspace=lab.workspace,
         bench=bench,
-        tasks=tasks,
-        configurations={found.id: found for found in configurations},
+        tasks=lab.tasks(),
+        configurations={found.id: found for found in read_configurations(lab.workspace)},
         listener=lambda event: _tell(lab, person, event, pace),
     )
     say(f"{person.name}: {len(planned)} runs in {sandbox.name}")

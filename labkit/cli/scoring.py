@@ -3,12 +3,10 @@
 from collections import Counter
 from pathlib import Path
 
-import typer
-
-from labkit.cli.console import data, say
+from labkit.cli.console import ask, data, say
 from labkit.cli.lab import Lab
 from labkit.errors import InputError, PhaseError
-from labkit.fields import read_bytes
+from labkit.fields import first_words, read_bytes
 from labkit.model import BlindId, Member
 from labkit.phases import require_blinded
 from labkit.rubric import Dimension, Rubric, load_rubric, mark
@@ -19,6 +17,7 @@ from labkit.scores import (
     assigned_to,
     early_done,
     missing_marks,
+    parse_guess,
     read_assignment,
     read_sheet,
     record,
@@ -41,7 +40,10 @@ class Desk:
         self.assignment = assignment(self.lab)
         self.assigned = assigned_to(self.assignment, self.person.name)
         if not self.assigned:
-            raise PhaseError(f"nothing is assigned to {self.person.name} to score")
+            raise PhaseError(
+                f"nothing is assigned to {self.person.name} to score",
+                hint="another scorer? use --me; evals/blind/assignment.csv says who scores what",
+            )
         if self.lab.workspace.all_scores.exists():
             raise PhaseError("the lab is unblinded: marks are closed", hint="labkit summary")
         self.sheet = sheet_of(self.lab, self.person.name, self.assignment, self.rubric)
@@ -95,6 +97,8 @@ def outstanding_scores(lab: Lab) -> Counter[str]:
 def take_sheet(me: str, path: Path) -> None:
     """Record the marks of a CSV sheet: all of it, or nothing when something is wrong with it."""
     desk = Desk(me)
+    if not path.is_file():
+        raise InputError(f"no sheet {path}", hint="labkit score --sheet FILE writes one to fill in")
     new = read_sheet(
         read_bytes(path),
         path.name,
@@ -121,7 +125,10 @@ def show_run(me: str, name: str) -> None:
     desk = Desk(me)
     blind = BlindId(name)
     if blind not in desk.assigned:
-        raise InputError(f"{blind} is not assigned to {desk.person.name}")
+        raise InputError(
+            f"{blind} is not assigned to {desk.person.name}",
+            hint=f"yours are: {first_words(list(map(str, desk.assigned)))}",
+        )
     data(_material(desk, blind))
     if early_done(desk.sheet, blind, desk.rubric):
         data(_results(desk, blind))
@@ -146,7 +153,7 @@ def _results(desk: Desk, blind: BlindId) -> str:
 def _section(title: str, content: bytes) -> str:
     text = content.decode(errors="backslashreplace")
     clean = "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
-    return f"===== {title} =====\n{clean}"
+    return f"===== {title} =====\n{clean or '(empty)'}"
 
 
 def score_in_terminal(me: str) -> None:
@@ -168,13 +175,12 @@ def _ask(desk: Desk, blind: BlindId, names: frozenset[str]) -> Score:
     marks = {dimension.name: _ask_mark(dimension) for dimension in asked}
     if names != desk.rubric.late:
         return Score(blind=blind, marks=marks)
-    guess = typer.prompt("which configuration made this? (A, B, or Enter)", default="", err=True)
-    note = typer.prompt("a note (or Enter)", default="", err=True)
-    return Score(blind=blind, marks=marks, guess=guess.strip().upper()[:1], note=note)
+    guess = ask("which configuration made this? (A, B, or Enter)", parse_guess)
+    return Score(blind=blind, marks=marks, guess=guess, note=ask("a note (or Enter)", str))
 
 
 def _ask_mark(dimension: Dimension) -> float:
     say("")
     for level, anchor in enumerate(dimension.levels):
         say(f"  {level}  {anchor}")
-    return float(typer.prompt(f"{dimension.name} (0-4, halves allowed)", value_proc=mark, err=True))
+    return ask(f"{dimension.name} (0-4, halves allowed)", mark)

@@ -1,6 +1,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pathlib import Path
+
 import pytest
 from gitrepo import Project
 from hypothesis import given
@@ -43,10 +45,10 @@ def written(project: Project, **changes: object) -> Workspace:
     return workspace
 
 
-def problems(project: Project, workspace: Workspace) -> str:
+def problems(project: Project, workspace: Workspace, *, mend: Path | None = None) -> str:
     with pytest.raises(InputError) as caught:
         read_task(workspace, ID, project.repository)
-    assert caught.value.hint == f"mend {workspace.task(ID)}"
+    assert caught.value.hint == f"mend {mend or workspace.task(ID)}"
     return "\n".join(caught.value.problems)
 
 
@@ -113,7 +115,8 @@ def test_a_bad_prompt_is_told(project: Project, prompt: bytes | None, told: str)
     workspace.prompt(ID).unlink()
     if prompt is not None:
         workspace.prompt(ID).write_bytes(prompt)
-    assert f"evals/prompts/bug-a.txt {told}" in problems(project, workspace)
+    said = problems(project, workspace, mend=workspace.prompt(ID))
+    assert f"evals/prompts/bug-a.txt {told}" in said
 
 
 def test_an_unknown_task_is_an_error(project: Project) -> None:
