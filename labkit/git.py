@@ -7,6 +7,7 @@ monitors, external diff programs and pagers, so the result depends on the object
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from labkit.errors import InputError, ToolError
@@ -109,10 +110,9 @@ class Repository:
             env=git_environment(),
         )
         if like:
-            objects = like.git("rev-parse", "--path-format=absolute", "--git-path", "objects")
             alternates = folder / "objects" / "info" / "alternates"
             alternates.parent.mkdir(exist_ok=True)
-            alternates.write_bytes(objects.stdout)
+            alternates.write_bytes(_constants(like)[1] + b"\n")
         return cls(folder)
 
     def git(
@@ -132,7 +132,7 @@ class Repository:
 
     def object_format(self) -> str:
         """Return `sha1` or `sha256`."""
-        return self.git("rev-parse", "--show-object-format").stdout.decode().strip()
+        return _constants(self)[0].decode()
 
     def work_tree(self) -> Path:
         """Return the checkout that this repository belongs to."""
@@ -214,6 +214,14 @@ def _incomplete(what: str, complaint: str) -> ToolError:
         f"git has no content for {what}: the repository is incomplete{why}",
         hint="in a partial clone, fetch everything: git fetch --refetch --no-filter",
     )
+
+
+@lru_cache(maxsize=64)
+def _constants(repository: Repository) -> tuple[bytes, bytes]:
+    """Return what never changes of a repository: its object format, and where its objects lie."""
+    asked = ("--show-object-format", "--path-format=absolute", "--git-path", "objects")
+    form, _, objects = repository.git("rev-parse", *asked).stdout.partition(b"\n")
+    return form, objects.removesuffix(b"\n")
 
 
 def _tree_entry(record: bytes) -> TreeEntry:

@@ -114,7 +114,7 @@ def diff_returned(
         return TreeDiff(
             patch=scratch.diff(base.tree, tree),
             result_tree=tree,
-            changed=scratch.changed_paths(base.tree, tree),
+            changed=tuple(sorted([*state.changed, *_gone(base, state)])),
             stat=scratch.git(
                 "diff", "--stat=120", "--no-renames", base.tree, tree, "--", *test_folders
             ).stdout,
@@ -158,16 +158,20 @@ def _ignored(scratch: Repository, base: Base, state: _Returned, folder: Path) ->
     return tuple(path.removeprefix(b"./") for path in answer.stdout.split(b"\0") if path)
 
 
+def _gone(base: Base, state: _Returned) -> tuple[bytes, ...]:
+    """Return the base's files that did not come back; submodules are never among them."""
+    return tuple(
+        entry.path
+        for entry in base.entries
+        if entry.path not in state.seen and entry.mode != GITLINK
+    )
+
+
 def _stream(base: Base, state: _Returned) -> bytes:
     """Return the fast-import stream that makes the result tree out of the base tree."""
     parts = [b"commit %s\ncommitter labkit <labkit@localhost> 0 +0000\ndata 0\n" % _REF.encode()]
     parts.append(b"M 040000 %s \n" % base.tree.encode())
-    gone = [
-        entry.path
-        for entry in base.entries
-        if entry.path not in state.seen and entry.mode != GITLINK
-    ]
-    parts.extend(b"D %s\n" % _quoted(path) for path in gone)
+    parts.extend(b"D %s\n" % _quoted(path) for path in _gone(base, state))
     for path, (mode, data) in sorted(state.changed.items()):
         header = b"M %s inline %s\ndata %d\n" % (mode.encode(), _quoted(path), len(data))
         parts.append(header + data + b"\n")
