@@ -11,7 +11,9 @@
 A verdict, a timeout, a hard fail and "ungraded" are values, never exceptions.
 """
 
+import errno
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -69,6 +71,17 @@ class IntegrityError(LabkitError):
     """A seal, key, commitment, signature or version does not match; nothing was released."""
 
     exit_code = 3
+
+
+def not_written(path: Path, error: OSError) -> ToolError:
+    """Return the error of a file that the system did not let labkit write."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return ToolError(
+        f"{path} could not be written: {error.strerror}",
+        hint="free some space; the same command goes on from here"
+        if full
+        else "look at the permissions of its folder",
+    )
 
 
 def refuse(problems: Sequence[str], *, hint: str | None = None) -> None:

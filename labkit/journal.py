@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from labkit.errors import InputError, IntegrityError, LabkitError, ToolError
+from labkit.errors import InputError, IntegrityError, LabkitError, not_written
 from labkit.fields import canonical_json
 from labkit.model import Member
 from labkit.signing import SigningKey, verify
@@ -79,7 +79,7 @@ def append(path: Path, event: Event, *, member: Member, key: SigningKey, now: da
             line = canonical_json(values)
             _write_line(handle, line + b"\n")
     except OSError as error:
-        raise ToolError(f"{path} could not be written: {error.strerror}") from error
+        raise not_written(path, error) from error
     return _entry(line, f"{path.name}, line {values['seq']}")
 
 

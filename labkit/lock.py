@@ -3,8 +3,10 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
+from pathlib import Path
 
-from labkit.errors import PhaseError
+from labkit.errors import PhaseError, not_written
 from labkit.workspace import Workspace
 
 if sys.platform != "win32":
@@ -21,17 +23,26 @@ def only_one(workspace: Workspace, what: str) -> Iterator[None]:
         yield  # no engine, no sandbox, so no phase that needs the lock
         return
     path = workspace.evals / ".lock"
-    with path.open("a+", encoding="utf-8") as file:
+    with _opened(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             file.seek(0)
             raise PhaseError(
-                f"another labkit is at work here: {file.read().strip() or 'unknown'}",
+                f"another labkit is at work here: {file.read().decode().strip() or 'unknown'}",
                 hint="wait for it to end, or stop it",
             ) from error
-        file.truncate(0)
-        file.write(f"{what}\n")
-        file.flush()
+        try:
+            file.truncate(0)
+            file.write(f"{what}\n".encode())
+        except OSError as error:
+            raise not_written(path, error) from error
         yield
         file.truncate(0)
+
+
+def _opened(path: Path) -> FileIO:
+    try:
+        return FileIO(path, "a+")
+    except OSError as error:
+        raise not_written(path, error) from error

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from labkit.errors import InputError, ToolError
+from labkit.errors import InputError, ToolError, not_written
 
 _OTHERS = 0o077
 
@@ -41,7 +41,7 @@ def write_private(path: Path, data: bytes) -> None:
             f"{path} is being written by another labkit", hint="try again in a moment"
         ) from error
     except OSError as error:
-        raise ToolError(f"{path} could not be written: {error.strerror}") from error
+        raise not_written(path, error) from error
 
 
 def read_private(path: Path) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from labkit.errors import InputError, PhaseError, ToolError, refuse
+from labkit.errors import InputError, PhaseError, not_written, refuse
 from labkit.model import BlindId, ConfigurationId, Member, RunId, TaskId
 
 HOME_VARIABLE = "LABKIT_HOME"
@@ -250,7 +250,7 @@ def _write(path: Path, content: str | bytes, *, new: bool) -> None:
     except FileExistsError as error:
         raise InputError(f"{path} is already there") from error
     except OSError as error:
-        raise ToolError(f"{path} could not be written: {error.strerror}") from error
+        raise not_written(path, error) from error
 
 
 def _umask() -> int:

@@ -1,6 +1,5 @@
 from collections.abc import Mapping
 from dataclasses import replace
-
 from pathlib import Path
 
 import pytest
