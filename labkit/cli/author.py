@@ -2,14 +2,13 @@
 
 import shutil
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 
 from labkit.bundle import read_draft
 from labkit.cli.console import Pace, say
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab
+from labkit.cli.parallel import in_parallel
 from labkit.errors import InputError, PhaseError, refuse
 from labkit.export import read_base
 from labkit.git import Commit, Repository
@@ -176,18 +175,17 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
     say(f"proving {len(tasks)} tasks in {bench.sandbox.name}, each side {repeats} times")
     pace = Pace(len(tasks))
     unsound = 0
-    with ThreadPoolExecutor(max_workers=cpu_count() or 1) as pool:
-        proofs = pool.map(lambda task: _prove(lab, bench, task, repeats), tasks)
-        for place, evidence in enumerate(proofs, 1):
-            task = evidence.case.task
-            replace(lab.workspace.validation(task.id), evidence.public_text)
-            replace(lab.workspace.draft(task.id) / "evidence.json", evidence.draft_text)
-            verdict = "sound" if evidence.valid else "NOT SOUND"
-            say(f"[{place}/{len(tasks)}] {task.id} ({task.category}): {verdict}{pace.left(place)}")
-            _tell(evidence)
-            if not evidence.valid:
-                say(f"  its draft: {lab.workspace.draft(task.id)}")
-            unsound += not evidence.valid
+    proofs = in_parallel(lambda task: _prove(lab, bench, task, repeats), tasks)
+    for place, evidence in enumerate(proofs, 1):
+        task = evidence.case.task
+        replace(lab.workspace.validation(task.id), evidence.public_text)
+        replace(lab.workspace.draft(task.id) / "evidence.json", evidence.draft_text)
+        verdict = "sound" if evidence.valid else "NOT SOUND"
+        say(f"[{place}/{len(tasks)}] {task.id} ({task.category}): {verdict}{pace.left(place)}")
+        _tell(evidence)
+        if not evidence.valid:
+            say(f"  its draft: {lab.workspace.draft(task.id)}")
+        unsound += not evidence.valid
     if unsound:
         say(f"{unsound} of {len(tasks)} tasks are not sound yet")
     return 1 if unsound else 0

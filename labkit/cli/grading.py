@@ -1,10 +1,8 @@
 """What `labkit grade` does: every finished run gets a verdict, in a fresh sandbox each."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from os import cpu_count
 
 from labkit import sealrecord
 from labkit.bundle import Bundle
@@ -13,14 +11,16 @@ from labkit.cli.handing import take_in
 from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import require_decided
+from labkit.cli.parallel import in_parallel
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.errors import PhaseError
+from labkit.evidence import load_intact
 from labkit.export import Base, read_base
 from labkit.fields import read_bytes
 from labkit.lock import only_one
 from labkit.model import RunId, TaskId, Verdict
 from labkit.phases import require_frozen, require_leaks_checked
-from labkit.records import GradeRecord, load_grade, load_run, record_text
+from labkit.records import GradeRecord, RunRecord, load_grade, record_text
 from labkit.seal import Identity
 from labkit.settings import Person, Role, read_person
 from labkit.suite import Suite, digest, read_suite
@@ -40,6 +40,7 @@ class Graders:
 
     bench: Bench
     suite: Suite
+    records: dict[RunId, RunRecord]
     cases: dict[TaskId, Case]
 
 
@@ -67,9 +68,11 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
             if run not in done.graded or _again(lab, run, regrade=regrade)
         ]
         if todo:
+            suite = lab.frozen_suite()
             graders = Graders(
+                records=load_intact(lab.workspace, todo, suite_version=suite.version),
                 bench=open_bench(lab, sandbox_name),
-                suite=lab.frozen_suite(),
+                suite=suite,
                 cases=_cases(lab, identity, {run.task for run in todo}),
             )
             _grade(lab, person, graders, todo)
@@ -147,13 +150,12 @@ def _grade(lab: Lab, person: Person, graders: Graders, todo: list[RunId]) -> Non
 
 
 def _graded(lab: Lab, graders: Graders, todo: list[RunId]) -> Iterator[GradeRecord]:
-    with ThreadPoolExecutor(max_workers=cpu_count() or 1) as pool:
-        yield from pool.map(lambda run: _grade_one(lab, graders, run), todo)
+    return in_parallel(lambda run: _grade_one(lab, graders, run), todo)
 
 
 def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
     folder = lab.workspace.run(run)
-    record = load_run(folder / "run.json")
+    record = graders.records[run]
     evidence = RunEvidence(
         run=run,
         suite_version=graders.suite.version,

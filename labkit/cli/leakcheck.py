@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from labkit.cli.console import data, say
 from labkit.cli.lab import Lab, now
 from labkit.errors import InputError, PhaseError
+from labkit.evidence import load_intact
 from labkit.fields import first_words, read_bytes
 from labkit.model import RunId
 from labkit.phases import Progress, progress, require_frozen
-from labkit.records import load_run
+from labkit.records import RunRecord, load_run
 from labkit.workspace import replace
 from labkit_grader.leaks.report import render
 from labkit_grader.leaks.review import Review, review
@@ -46,21 +47,21 @@ def _review(lab: Lab, done: Progress) -> Review:
     )
     prompts = {task.id: task.prompt.encode() for task in lab.tasks().values()}
     earlier = load_review(lab.workspace.leaks) if lab.workspace.leaks.is_file() else None
+    records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
     checks = [
-        check_run(evidence(lab, run, prompts[run.task]), rules) for run in sorted(done.finished)
+        check_run(_evidence(lab, record, prompts[run.task]), rules)
+        for run, record in records.items()
     ]
     return review(checks, suite_version=suite.version, earlier=earlier)
 
 
-def evidence(lab: Lab, run: RunId, prompt: bytes) -> Evidence:
+def _evidence(lab: Lab, record: RunRecord, prompt: bytes) -> Evidence:
     """Return what a run left, without what grading added to it."""
-    folder = lab.workspace.run(run)
-    record = load_run(folder / "run.json")
-    transcript = record.transcript
+    folder = lab.workspace.run(record.run)
     return Evidence(
-        run=run,
-        transcript=read_bytes(folder / transcript),
-        transcript_name=transcript,
+        run=record.run,
+        transcript=read_bytes(folder / record.transcript),
+        transcript_name=record.transcript,
         agent=record.agent,
         prompt=prompt,
         diff=read_bytes(folder / "diff.patch"),

@@ -7,10 +7,11 @@ from labkit.cli.console import data, say
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import read_review
 from labkit.configurations import read_configurations
+from labkit.evidence import load_intact
 from labkit.fields import json_text, read_bytes
 from labkit.model import HardFailKind, RunId, TaskId
 from labkit.phases import Progress, require_graded, require_unblinded
-from labkit.records import RunRecord, load_grade, load_run
+from labkit.records import RunRecord, load_grade
 from labkit.report.data import to_json
 from labkit.report.markdown import render
 from labkit.rubric import load_rubric
@@ -38,7 +39,7 @@ def summarise_lab(*, as_json: bool) -> None:
 def _study(lab: Lab, done: Progress) -> Study:
     suite = lab.frozen_suite()
     tasks = lab.tasks()
-    records = {run: load_run(lab.workspace.run(run) / "run.json") for run in done.finished}
+    records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
     rubric = load_rubric(lab.workspace.rubric)
     marks = mean_marks(read_scores(read_bytes(lab.workspace.all_scores), rubric))
     review = read_review(lab)

@@ -8,6 +8,7 @@ from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.configurations import read_configurations
 from labkit.errors import InputError, PhaseError
+from labkit.evidence import LOGGED_RUN
 from labkit.lock import only_one
 from labkit.model import RunId
 from labkit.phases import progress, require_frozen
@@ -106,7 +107,7 @@ def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
         return
     path = lab.workspace.run(event.run) / "run.json"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    lab.log(person, "run", subject=str(event.run), digests={"run.json": digest})
+    lab.log(person, LOGGED_RUN, subject=str(event.run), digests={"run.json": digest})
     say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
 
 

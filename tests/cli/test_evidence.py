@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli.labs import ANA, RUNS, STUDENTS, TARA, Lab
+from cli.labs import ANA, RUNS, TARA, Lab
 
 pytestmark = pytest.mark.bubblewrap
 
@@ -41,15 +41,23 @@ def _other_suite(folder: Path) -> str:
     [_edit_diff, _drop_stderr, _faster, _other_suite],
     ids=["diff edited", "file gone", "figures improved", "other suite"],
 )
-def test_touched_evidence_is_not_graded(
+def test_touched_evidence_is_neither_checked_nor_graded(
     lab_at: Callable[[str], Lab], touch: Callable[[Path], str]
 ) -> None:
-    lab = lab_at("run")
+    lab = lab_at("checked")
+    for sealed in lab.workspace.handover.glob("*-raw-*.age"):
+        sealed.unlink()  # or the hand-ins would tell
     says = touch(lab.workspace.raw / RUNS[0])
-    for name in STUDENTS:
-        lab.done("handin", me=name)
-    lab.done("leaks")
+    lab.refused("leaks", code=3, says=(RUNS[0], says))
     lab.refused("grade", me=TARA, code=3, says=(RUNS[0], says))
+
+
+def test_evidence_that_differs_from_the_hand_in_is_not_graded(
+    lab_at: Callable[[str], Lab],
+) -> None:
+    lab = lab_at("checked")
+    _edit_diff(lab.workspace.raw / RUNS[0])
+    lab.refused("grade", me=TARA, code=3, says=("diff.patch", "with other content"))
 
 
 def test_touched_evidence_is_not_summarised(lab_at: Callable[[str], Lab]) -> None:
