@@ -75,6 +75,8 @@ def join(found: Workspace, joining: Joining) -> None:
         )
     key_file = key_path(read_settings(found).team, name)
     key = SigningKey.load(key_file) if key_file.exists() else SigningKey.generate(key_file)
+    # The member's file comes last: it is what says that they have joined.
+    Repository(found.evals / ".git").git("config", "--local", "labkit.me", str(name))
     write_person(
         path,
         Person(
@@ -85,7 +87,6 @@ def join(found: Workspace, joining: Joining) -> None:
             signing_key=key.public,
         ),
     )
-    Repository(found.evals / ".git").git("config", "--local", "labkit.me", str(name))
     say(f"{name} has joined as {joining.role}: signing key in {key_file}")
     say(f"commit and push {path.relative_to(found.project)} in evals/")
 

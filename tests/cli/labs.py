@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -289,6 +290,20 @@ def assigned(lab: Lab, scorer: str) -> list[str]:
     """Return a scorer's blind ids in their order."""
     lines = (lab.workspace.blind / "assignment.csv").read_text(encoding="utf-8").splitlines()
     return [line.partition(",")[0] for line in lines if line.endswith(f",{scorer}")]
+
+
+def planned(lab: Lab, runner: str) -> list[str]:
+    """Return a member's runs in their order."""
+    lines = lab.workspace.plan.read_text(encoding="utf-8").splitlines()[1:]
+    return [line.split(",")[1] for line in lines if line.split(",")[2] == runner]
+
+
+def wait_for(found: Callable[[], bool]) -> None:
+    """Wait until something is there."""
+    end = time.monotonic() + 60
+    while not found():
+        assert time.monotonic() < end, "waited for a minute"
+        time.sleep(0.02)
 
 
 def fill_in(lab: Lab, scorer: str, marks: Mapping[str, str]) -> Path:

@@ -13,7 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cli.labs import ANA, EARLY, STUDENTS, TARA, Lab, Stages, fill_in, is_root, labkit
+from cli.labs import (
+    ANA,
+    EARLY,
+    STUDENTS,
+    TARA,
+    Lab,
+    Stages,
+    fill_in,
+    is_root,
+    labkit,
+    planned,
+    wait_for,
+)
 
 At = Callable[[str], Lab]
 
@@ -51,14 +63,6 @@ def test_a_bug_is_70_and_leaves_a_log(stages: Stages, tmp_path: Path, debug: str
     assert "Traceback" in text
 
 
-def wait_for(found: Callable[[], bool]) -> None:
-    """Wait until something is there."""
-    end = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < end, "waited for a minute"
-        time.sleep(0.02)
-
-
 def test_ctrl_c_is_130_and_the_same_command_goes_on(lab_at: At) -> None:
     lab = lab_at("frozen")
     (first, second) = planned(lab, ANA)
@@ -75,12 +79,6 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(lab_at: At) -> None:
     assert err.endswith("labkit: interrupted; the same command goes on from here\n")
     assert "Traceback" not in err
     assert [path.name for path in lab.workspace.raw.iterdir()] == [first]
-
-
-def planned(lab: Lab, runner: str) -> list[str]:
-    """Return a member's runs in their order."""
-    lines = lab.workspace.plan.read_text(encoding="utf-8").splitlines()[1:]
-    return [line.split(",")[1] for line in lines if line.split(",")[2] == runner]
 
 
 @pytest.mark.parametrize("command", ["status", "leaks", "summary"])
