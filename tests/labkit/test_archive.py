@@ -65,7 +65,9 @@ def test_a_tar_is_the_same_every_time_and_owned_by_the_sandbox_user() -> None:
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         members = tar.getmembers()
     assert [member.name for member in members] == ["a", "a/b", "a/b/c"]
-    assert {(member.uid, member.gid, member.mtime) for member in members} == {(1000, 1000, 946_684_800)}
+    assert {(member.uid, member.gid, member.mtime) for member in members} == {
+        (1000, 1000, 946_684_800)
+    }
 
 
 @pytest.mark.parametrize(
