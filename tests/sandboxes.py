@@ -1,14 +1,14 @@
 """The sandboxes of this machine as fixtures: `sandbox` (both in turn), and each by its name.
 
-A sandbox that does not work here skips its tests and says why, unless LABKIT_TEST_REQUIRE names it
-(`docker,bubblewrap`): then the tests fail.
+What does not work here (a sandbox, or the package index: `registry`) skips its tests and says why,
+unless LABKIT_TEST_REQUIRE names it (`docker,bubblewrap,registry`): then the tests fail.
 """
 
 import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import pytest
 
@@ -30,14 +30,19 @@ BOTH = [
 ]
 
 
+def missing(name: str, why: str) -> NoReturn:
+    """Skip the test for want of something, or fail it where that thing is required."""
+    reason = f"{name} does not work here: {why}"
+    if name in os.environ.get("LABKIT_TEST_REQUIRE", "").split(","):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 def _or_skip(name: str, make: Callable[[], Made]) -> Made:
     try:
         return make()
     except LabkitError as error:
-        reason = f"{name} does not work here: {error.message}"
-    if name in os.environ.get("LABKIT_TEST_REQUIRE", "").split(","):
-        pytest.fail(reason)
-    pytest.skip(reason)
+        missing(name, error.message)
 
 
 def bubblewrap_cache() -> Path:

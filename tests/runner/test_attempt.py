@@ -18,6 +18,7 @@ from labkit.sandbox.interface import Sandbox
 from labkit.transcripts.detect import read_transcript
 from labkit_runner.attempt import perform
 
+MIB = 1024 * 1024
 RUN = RunId(TaskId("bug-a"), A, 1)
 FILES = {
     "diff.patch", "minutes.txt", "run.json", "stderr.txt", "test-diff-stat.txt", "transcript.jsonl"
@@ -44,6 +45,17 @@ mkdir locked; echo l > locked/l; chmod 000 locked/l; chmod 000 locked
 echo n > $'new\\nline'; echo l > $'lat\\xe9n'; echo h > h1; ln h1 h2; ln a.py h3
 mkfifo pipe; echo s > setuid; chmod 6755 setuid; chmod 1777 lib
 """
+EDIT = "echo 'x = 2' > a.py; echo 'y = 1' > new.py\n"
+# The ways to leave one and the same change: none may show in the difference.
+WAYS = {
+    "edit": EDIT,
+    "add": EDIT + "git add -A",
+    "commit": EDIT + "git add -A; git commit -qm mine",
+    "amend": EDIT + "git add -A; git commit -q --amend -m other",
+    "commit and undo": EDIT + "git add -A; git commit -qm mine; git reset -q HEAD~",
+    "stash": EDIT + "git add -A; git stash -q; git stash pop -q",
+    "no git": EDIT + "rm -rf .git",
+}
 HOSTILE = IDENTITY + COMMITS + ODD_FILES + LEAVES_TRAPS
 
 
@@ -115,6 +127,26 @@ def test_an_agent_that_does_nothing_has_an_empty_diff(project: Project, sandbox:
     assert [line.partition(" ")[2] for line in output] == ["base"]
 
 
+def test_a_change_has_one_diff_whichever_way_it_was_left(
+    project: Project, sandbox: Sandbox
+) -> None:
+    lab = Lab(project, sandbox)
+    patches, trees = {}, {}
+    for attempt, (way, script) in enumerate(WAYS.items(), start=1):
+        run = replace(RUN, attempt=attempt)
+        configuration = a_configuration(
+            agent="command", command=("sh", "-ec", IDENTITY + script), steps=""
+        )
+        record = perform(lab.bench, lab.job(configuration, run), lab.workspace.run(run))
+        assert (record.exit_code, record.left_out) == (0, ()), way
+        patches[way] = (lab.workspace.run(run) / "diff.patch").read_bytes()
+        trees[way] = record.result_tree
+    assert b"+x = 2" in patches["edit"]
+    assert b"+y = 1" in patches["edit"]
+    assert patches == dict.fromkeys(WAYS, patches["edit"])
+    assert trees == dict.fromkeys(WAYS, trees["edit"])
+
+
 @pytest.mark.parametrize("end", ["", "rm -rf .git\n"], ids=["with .git", "without .git"])
 def test_the_diff_of_a_hostile_agent_is_the_true_difference(
     project: Project, sandbox: Sandbox, tmp_path: Path, end: str
@@ -183,6 +215,22 @@ def test_output_is_cut_and_counted(project: Project, sandbox: Sandbox) -> None:
     record = commanded(lab, "head -c 5000 /dev/zero; head -c 5000 /dev/zero >&2")
     assert record.cut_bytes == 8000
     assert (lab.workspace.run(RUN) / "transcript.txt").stat().st_size == 1000
+
+
+def test_half_a_gigabyte_on_one_line_is_cut_and_still_read(
+    project: Project, sandbox: Sandbox
+) -> None:
+    lab = Lab(project, sandbox)
+    assert lab.limits.output_bytes < 500 * MIB
+    record = commanded(
+        lab, "echo 'x = 2' > a.py; head -c 500M /dev/zero | tr '\\0' A; printf '\\377'"
+    )
+    kept = lab.workspace.run(RUN) / "transcript.txt"
+    assert (record.ended, record.exit_code) == (Ended.EXITED, 0)
+    assert kept.stat().st_size == lab.limits.output_bytes
+    assert record.cut_bytes == 500 * MIB + 1 - lab.limits.output_bytes
+    assert b"+x = 2" in (lab.workspace.run(RUN) / "diff.patch").read_bytes()
+    assert read_transcript(kept.read_bytes()).final_message
 
 
 def test_a_run_is_never_overwritten(project: Project, bubblewrap_sandbox: Sandbox) -> None:
