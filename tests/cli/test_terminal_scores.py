@@ -3,11 +3,12 @@
 import fcntl
 import os
 import pty
+import select
 import signal
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -30,7 +31,8 @@ class Terminal:
         """Wait until a text is shown, and return what came before it since the last one."""
         end = time.monotonic() + 30
         while text not in self.shown[self._seen :]:
-            assert time.monotonic() < end, self.shown
+            ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"nothing came: {self.shown}"
             try:
                 self.shown += os.read(self.master, 65536).decode()
             except OSError:  # Linux says so when the other end is closed
@@ -43,6 +45,12 @@ class Terminal:
     def type(self, *lines: str) -> None:
         """Type lines, as a person would."""
         os.write(self.master, "".join(f"{line}\n" for line in lines).encode())
+
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Answer each question for a mark once it is asked; the terminal drops what comes early."""
+        for name, value in marks.items():
+            self.expect(f"{name} (0-4, halves allowed): ")
+            self.type(value)
 
     def interrupt(self) -> None:
         """Press Ctrl-C."""
@@ -107,7 +115,11 @@ def test_the_whole_way_through_a_scorer_s_runs(lab_at: At) -> None:
         desk.type("short, and right")
         desk.expect(f"[2/2] {second}")
         assert sheet(lab) == [f'{first},{",".join(FIRST)},4,A,"short, and right"']
-        desk.type(*FIRST, "0", "", "")
+        desk.mark({**EARLY, "correctness": "0"})
+        desk.expect("(A, B, or Enter): ")
+        desk.type("")
+        desk.expect("a note (or Enter): ")
+        desk.type("")
         desk.expect("all marks are in")
         assert desk.program.wait(10) == 0
     assert sheet(lab)[1] == f"{second},{','.join(FIRST)},0,,"
@@ -122,8 +134,7 @@ def test_a_slip_is_asked_again(lab_at: At) -> None:
             desk.expect(f"labkit: error: {slip!r} is not a mark from 0 to 4, whole or half")
         desk.expect("scope (0-4, halves allowed): ")
         desk.type("2,5")
-        desk.expect("quality (0-4, halves allowed): ")
-        desk.type(*FIRST[1:], "1")
+        desk.mark({**{name: EARLY[name] for name in list(EARLY)[1:]}, "correctness": "1"})
         desk.expect("which configuration made this? (A, B, or Enter): ")
         desk.type("AB")
         desk.expect("'AB' is not a configuration's letter")
@@ -134,8 +145,7 @@ def test_ctrl_c_keeps_what_was_recorded(lab_at: At) -> None:
     lab = lab_at("blinded")
     first, _ = assigned(lab, ANA)
     with terminal(lab, "score", "--me", ANA) as desk:
-        desk.expect("scope (0-4, halves allowed): ")
-        desk.type(*FIRST)
+        desk.mark(EARLY)
         desk.expect("correctness (0-4, halves allowed): ")
         desk.interrupt()
         desk.expect("labkit: interrupted; the same command goes on from here")
