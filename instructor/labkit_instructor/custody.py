@@ -73,11 +73,8 @@ def seal_task(
     intact = earlier is not None and _sha256_of(paths.vault) == earlier.ciphertext_sha256
     if earlier and same and intact and earlier.recipients == sealer.recipients:
         return earlier
-    hint = "ask for it to be overwritten; a frozen suite must then be frozen again"
-    if earlier and not same and not overwrite:
-        raise InputError(f"task {task} was sealed with other content", hint=hint)
-    if paths.vault.exists() and not intact and not overwrite:
-        raise InputError(f"{paths.vault} is there, and no seal record tells of it", hint=hint)
+    if not overwrite:
+        _refuse_loss(task, paths.vault, changed=earlier is not None and not same, intact=intact)
     sealed = seal(content.tar, sealer.recipients)
     record = SealRecord(
         task=task,
@@ -94,6 +91,14 @@ def seal_task(
     replace(paths.vault, sealed)
     replace(paths.record, sealrecord.text(record))
     return record
+
+
+def _refuse_loss(task: TaskId, vault: Path, *, changed: bool, intact: bool) -> None:
+    hint = "--replace seals it anew; a frozen suite must then be frozen again"
+    if changed:
+        raise InputError(f"task {task} was sealed with other content", hint=hint)
+    if vault.exists() and not intact:
+        raise InputError(f"{vault} is there, and no seal record tells of it", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

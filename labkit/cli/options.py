@@ -16,7 +16,12 @@ SandboxName = Annotated[
         "--sandbox", envvar="LABKIT_SANDBOX", help="Where to run: auto, docker or bubblewrap."
     ),
 ]
-TaskNames = Annotated[list[str] | None, typer.Argument(metavar="[TASK]...", show_default=False)]
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TASK]...", show_default=False, help="Only these [default: all with a draft]."
+    ),
+]
 HolderKey = Annotated[
     str,
     typer.Option(

@@ -75,7 +75,10 @@ def freeze(
 @app.command()
 def run(
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...", show_default=False, help="Only these [default: all of yours]."
+        ),
     ] = None,
     sandbox: SandboxName = "auto",
     me: Me = "",

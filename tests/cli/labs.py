@@ -19,7 +19,6 @@ from gitrepo import Project, make_project
 
 from labkit.model import TaskId
 from labkit.process import plain_environment
-from labkit.sandbox.choose import find_bwrap, installed_bwraps
 from labkit.seal import Identity, new_identity
 from labkit.workspace import Workspace
 
@@ -342,9 +341,9 @@ class Stages:
 
 
 @pytest.fixture(scope="session")
-def stages(tmp_path_factory: pytest.TempPathFactory) -> Stages:
-    """Give labs at every phase."""
-    find_bwrap(installed_bwraps())
+def stages(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Stages:
+    """Give labs at every phase; skip, or fail, where bubblewrap does not work."""
+    request.getfixturevalue("bubblewrap_sandbox")
     folder = tmp_path_factory.mktemp("labs")
     return Stages(folder, folder / "cache")
 
