@@ -138,7 +138,8 @@ class Lab:
         before = self.snapshot()
         answer = self.labkit(*words, me=me, **env)
         require_clear(answer, code=code, says=says)
-        assert self.snapshot() == before
+        changed = {name for name, _ in before.items() ^ self.snapshot().items()}
+        assert not changed, f"changed {changed}: {answer.err}"
         return answer.err
 
     def snapshot(self) -> dict[str, str]:
@@ -181,7 +182,7 @@ def require_clear(answer: Answer, *, code: int, says: tuple[str, ...]) -> None:
     assert "labkit: hint: " in answer.err, answer.err
     assert answer.out == ""
     for words in says:
-        assert words in answer.err
+        assert words in answer.err, answer.err
 
 
 def _join(lab: Lab) -> None:

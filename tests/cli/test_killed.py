@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli.labs import ANA, EARLY, TARA, Lab, assigned, fill_in, planned, wait_for
+from cli.labs import ANA, EARLY, STUDENTS, TARA, Lab, assigned, fill_in, planned, wait_for
 from sandboxes import BOTH
 
 from labkit.sandbox.docker import DockerSandbox
@@ -124,7 +124,7 @@ def blind_entries(lab: Lab) -> int:
 )
 def test_an_interrupted_blinding_goes_on(lab_at: At, interrupt: Callable[[Lab], None]) -> None:
     lab = lab_at("blinded")
-    names = {name: assigned(lab, name) for name in ("ana", "ben")}
+    names = {name: assigned(lab, name) for name in STUDENTS}
     key = lab.workspace.blinding_key("blue").read_bytes()
     interrupt(lab)
     answer = lab.labkit("blind", me=TARA)
@@ -133,12 +133,8 @@ def test_an_interrupted_blinding_goes_on(lab_at: At, interrupt: Callable[[Lab], 
     assert {name: assigned(lab, name) for name in names} == names
     assert lab.workspace.blinding_key("blue").read_bytes() == key
     assert blind_entries(lab) == 1
-    for scorer in names:
-        lab.done("score", "--from", str(fill_in(lab, scorer, EARLY)), me=scorer)
-        assert "grade.txt" in lab.done("score", "--show", names[scorer][0], me=scorer)
-        sheet = fill_in(lab, scorer, {"correctness": "1"})
-        lab.done("score", "--from", str(sheet), me=scorer)
-    lab.done("unblind", me=TARA)
+    lab.done("score", "--from", str(fill_in(lab, ANA, EARLY)), me=ANA)
+    assert "grade.txt" in lab.done("score", "--show", names[ANA][0], me=ANA)
 
 
 def test_a_killed_blinding_goes_on(lab_at: At) -> None:
@@ -147,11 +143,13 @@ def test_a_killed_blinding_goes_on(lab_at: At) -> None:
         wait_for(lab.workspace.blinding_key("blue").is_file)
         program.kill()
         program.communicate()
-    if program.returncode == -9:
-        assert not (lab.workspace.blind / "assignment.csv").exists()
+    if not (lab.workspace.blind / "assignment.csv").exists():  # it may have been quicker
         lab.done("blind", me=TARA)
     assert blind_entries(lab) == 1
-    lab.refused("blind", me=TARA, code=2, says=("the runs are blinded already",))
+    for scorer in STUDENTS:
+        for marks in (EARLY, {"correctness": "1"}):
+            lab.done("score", "--from", str(fill_in(lab, scorer, marks)), me=scorer)
+    lab.done("unblind", me=TARA)
 
 
 def test_a_blinding_of_other_runs_is_not_taken_up(lab_at: At) -> None:
