@@ -6,6 +6,7 @@ before it, so a test that needs a graded lab pays for grading only when no test 
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -117,6 +118,7 @@ class Lab:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=heed_interrupts,  # noqa: PLW1509 - no thread here
         )
 
     def labkit(self, *words: str, me: str = "", answers: str = "", **env: str) -> Answer:
@@ -167,6 +169,11 @@ class Lab:
         path = self.workspace.evals / "configs" / "steps" / which / f"{task}__{attempt}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("steps:\n" + "".join(f"  - {step}\n" for step in steps), encoding="utf-8")
+
+
+def heed_interrupts() -> None:
+    """Take Ctrl-C again, in a process whose parent was started in the background, deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def labkit(*words: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from cli.labs import ANA, EARLY, Lab, Stages, assigned, labkit
+from cli.labs import ANA, EARLY, Lab, Stages, assigned, heed_interrupts, labkit
 
 At = Callable[[str], Lab]
 FIRST = list(EARLY.values())
@@ -84,6 +84,7 @@ def terminal(lab: Lab, *words: str) -> Iterator[Terminal]:
 def _take_terminal() -> None:
     """Make standard input the terminal that controls this session."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    heed_interrupts()
 
 
 def sheet(lab: Lab) -> list[str]:
