@@ -22,8 +22,12 @@ _STAND_IN = 0x10F000
 """While names are taken out, characters of nobody's alphabet stand for what was replaced, so that a
 placeholder's own letters are never met again."""
 
+# Agents write lines of megabytes: no pattern may begin again within what it has just read in vain.
 _FIXED = (
-    ("run", r"(?:[a-z0-9]+-)*[a-z0-9]+__(?-i:[A-Z])__[1-9](?![0-9])"),
+    (
+        "run",
+        r"(?<![a-z0-9])(?<![a-z0-9]-)(?:[a-z0-9]++-)*+[a-z0-9]++__(?-i:[A-Z])__[1-9](?![0-9])",
+    ),
     ("configuration", r"\bconfig(?:uration)?[-_ :=]{0,3}(?-i:[A-Z])\b"),
     ("id", r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
     ("id", r"\bsession[-_ ]?id[\"']?[ \t]*[:=][ \t]*[\"']?(?=[\w-]*[0-9])[\w-]{8,}"),
@@ -35,7 +39,7 @@ _FIXED = (
 _TELLS = re.compile(
     r"claude|anthropic|sonnet|\bopus\b|haiku|openai|chatgpt|\bgpt\b|codex|gemini|copilot|cursor"
     r"|\baider\b|opencode|qwen|llama|mistral|deepseek|\bgrok\b|co-authored-by|generated (?:with|by)"
-    r"|TodoWrite|apply_patch|\b\w[\w.+-]*@[\w-]+\.\w[\w.-]*",
+    r"|TodoWrite|apply_patch|(?<![\w.+-])[.+-]*+\w[\w.+-]*+@[\w-]++\.\w[\w.-]*+",
     re.IGNORECASE,
 )
 

@@ -4,6 +4,8 @@ from labkit.transcripts.lines import clean
 from labkit.transcripts.model import Step, Transcript
 
 NAME = "plain"
+LONGEST_MESSAGE = 100_000
+"""Characters of a last paragraph that count as the final message: the last ones."""
 GAP = "plain output: commands cannot be told from prose"
 
 
@@ -23,8 +25,16 @@ class Plain:
         return Transcript(
             format=NAME,
             steps=(Step(line=1, text=clean(text)),) if paragraphs else (),
-            final_message=paragraphs[-1] if paragraphs else "",
+            final_message=_last_words(paragraphs[-1]) if paragraphs else "",
             turns=1 if paragraphs else 0,
             ended=False,
             gaps=(GAP,),
         )
+
+
+def _last_words(paragraph: str) -> str:
+    """Return the end of a paragraph, saying how much of its beginning is left out."""
+    left_out = len(paragraph) - LONGEST_MESSAGE
+    if left_out <= 0:
+        return paragraph
+    return f"[... {left_out} characters left out ...]\n{paragraph[left_out:]}"

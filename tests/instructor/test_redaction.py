@@ -1,4 +1,5 @@
 import base64
+import time
 import unicodedata
 
 import pytest
@@ -49,6 +50,28 @@ def test_what_tells_is_replaced(before: str, after: str) -> None:
     assert REDACTOR.redact(before.encode()).data.decode() == after
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("-bug-slug__A__1", "-[run]"),
+        ("--bug__A__1", "--[run]"),
+        ("a--bug-slug__A__1", "a--[run]"),
+        ("x_bug__B__2", "x_[run]"),
+    ],
+)
+def test_a_run_id_is_taken_and_no_sign_before_it(before: str, after: str) -> None:
+    assert REDACTOR.redact(before.encode()).data.decode() == after
+
+
+@pytest.mark.parametrize(
+    "piece", ["A", "a1", "a-", "a.", "a@", "a__", "-", "+", " ", "session_id="]
+)
+def test_a_very_long_line_is_read_once(piece: str) -> None:
+    began = time.monotonic()
+    REDACTOR.redact(piece.encode() * (200_000 // len(piece)))
+    assert time.monotonic() - began < 5
+
+
 def test_it_counts_what_it_replaced() -> None:
     done = REDACTOR.redact(b"ana and Ana ran steady-1\n")
     assert done.replaced == {"person": 2, "model": 1}
@@ -65,7 +88,15 @@ def test_a_diff_stays_a_diff_and_odd_bytes_stay() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Co-Authored-By: x", "mail ben@uni.example", "as Claude I", "GPT", "apply_patch", "TodoWrite"],
+    [
+        "Co-Authored-By: x",
+        "mail ben@uni.example",
+        "+ben.b@uni.example",
+        "as Claude I",
+        "GPT",
+        "apply_patch",
+        "TodoWrite",
+    ],
 )
 def test_what_still_looks_telling_is_shown(text: str) -> None:
     done = REDACTOR.redact(f"fine\n{text}\n".encode())

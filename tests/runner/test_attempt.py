@@ -230,7 +230,7 @@ def test_half_a_gigabyte_on_one_line_is_cut_and_still_read(
     assert kept.stat().st_size == lab.limits.output_bytes
     assert record.cut_bytes == 500 * MIB + 1 - lab.limits.output_bytes
     assert b"+x = 2" in (lab.workspace.run(RUN) / "diff.patch").read_bytes()
-    assert read_transcript(kept.read_bytes()).final_message
+    assert len(read_transcript(kept.read_bytes()).final_message) < MIB
 
 
 def test_a_run_is_never_overwritten(project: Project, bubblewrap_sandbox: Sandbox) -> None:

@@ -19,7 +19,10 @@ _HEX_PREFIX = re.compile(
     "".join(f"(?:{ord(c):02x}|{ord(c.lower()):02x})" for c in canary.PREFIX), re.IGNORECASE
 )
 _LINE_NUMBER = re.compile(r"(?m)^ *\d+(?:[\t:|\-]|→| {1,2})")
-_DUMP_MARGINS = re.compile(r"(?m)^[ \t]*[0-9A-Fa-f]{6,8}:?(?=[ \t])|[ \t]{2,}\S{1,16}$|\|.*\|$")
+# No part may begin again within what it has just read in vain: a line can have megabytes.
+_DUMP_MARGINS = re.compile(
+    r"(?m)^[ \t]*[0-9A-Fa-f]{6,8}:?(?=[ \t])|(?<![ \t])[ \t]{2,}+\S{1,16}$|\|.{0,16}\|$"
+)
 _HEX_SIGNS = re.compile(r"0x|\\x|[^0-9A-Za-z]", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*")
 # Without the prefix: with it, what follows a mask would be taken for a token's other letters.
@@ -68,7 +71,8 @@ def _worth_joining(text: str) -> bool:
 
 def _hex_views(digits: str) -> Iterator[tuple[str, str]]:
     for match in _HEX_PREFIX.finditer(digits):
-        window = re.match("(?:[0-9A-Fa-f]{2})*", digits[match.start() :][: 2 * _LENGTH])
+        start = match.start()
+        window = re.match("(?:[0-9A-Fa-f]{2})*", digits[start : start + 2 * _LENGTH])
         if window:
             yield "in hexadecimal", bytes.fromhex(window[0]).decode("latin-1")
 
@@ -79,7 +83,8 @@ def _base64_views(text: str) -> Iterator[tuple[str, str]]:
         start = text.find(needle)
         while start >= 0:
             padding = "A" * max(0, skipped - start)
-            window = padding + text[max(0, start - skipped) :][: 4 * (_LENGTH + 2) // 3 + 4]
+            first = max(0, start - skipped)
+            window = padding + text[first : first + 4 * (_LENGTH + 2) // 3 + 4]
             yield "in base64", _decoded(window)
             start = text.find(needle, start + 1)
 

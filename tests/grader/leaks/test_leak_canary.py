@@ -1,6 +1,7 @@
 import base64
 import html
 import textwrap
+import time
 import urllib.parse
 from collections.abc import Callable
 
@@ -97,3 +98,10 @@ def test_any_text_can_be_searched(text: str) -> None:
 
 def test_large_outputs_are_searched_in_time() -> None:
     assert TOKEN in sightings("lorem ipsum lkcy 4c4b 12\n" * 400_000 + TOKEN)
+
+
+@pytest.mark.parametrize("piece", ["A", " ", "\t", "|", "|a", "0", "lkcanary", "TEtDQU5BUl", "a  "])
+def test_a_very_long_line_is_read_once(piece: str) -> None:
+    began = time.monotonic()
+    assert sightings(piece * (200_000 // len(piece)) + f" {TOKEN}")[TOKEN] == "as it is"
+    assert time.monotonic() - began < 5

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.transcripts.detect import read_transcript
-from labkit.transcripts.plain import GAP
+from labkit.transcripts.plain import GAP, LONGEST_MESSAGE
 
 START = {"type": "start", "agent": "scripted", "version": "1", "seed": 7, "cwd": "/workspace"}
 EVENTS = (
@@ -162,6 +162,13 @@ def test_plain_text_is_one_step_with_its_last_paragraph() -> None:
     assert [step.text.startswith("I looked.") for step in transcript.steps] == [True]
     assert transcript.final_message == "Done:\nit works."
     assert transcript.turns == 1
+
+
+def test_plain_text_without_an_end_has_a_final_message_that_people_can_read() -> None:
+    transcript = read_transcript(b"x" * (LONGEST_MESSAGE + 7) + b"!")
+    assert transcript.final_message.startswith("[... 8 characters left out ...]\nxxx")
+    assert transcript.final_message.endswith("x!")
+    assert len(transcript.steps[0].text) == LONGEST_MESSAGE + 8
 
 
 def test_no_text_at_all_is_no_step() -> None:
