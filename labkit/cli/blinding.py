@@ -101,7 +101,7 @@ class _Packer:
         self._identity = identity
         self._names = blinding.names
         self._tasks = lab.tasks()
-        self._suite = lab.frozen_suite()
+        self._suite = lab.frozen_suite(self._tasks)
         self._leaks = read_review(lab)
         self._redactor = _redactor(lab)
         self._replaced: Counter[str] = Counter()

@@ -23,7 +23,7 @@ from labkit.phases import require_frozen, require_leaks_checked
 from labkit.records import GradeRecord, RunRecord, load_grade, record_text
 from labkit.seal import Identity
 from labkit.settings import Person, Role, read_person
-from labkit.suite import Suite, digest, read_suite
+from labkit.suite import Suite, digest
 from labkit.tasks import Task
 from labkit.workspace import replace
 from labkit_grader.execute import Bench
@@ -68,14 +68,7 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
             if run not in done.graded or _again(lab, run, regrade=regrade)
         ]
         if todo:
-            suite = lab.frozen_suite()
-            graders = Graders(
-                records=load_intact(lab.workspace, todo, suite_version=suite.version),
-                bench=open_bench(lab, sandbox_name),
-                suite=suite,
-                cases=_cases(lab, identity, {run.task for run in todo}),
-            )
-            _grade(lab, person, graders, todo)
+            _grade(lab, person, _graders(lab, identity, todo, sandbox_name), todo)
         else:
             say("every run is graded already")
     ungraded = [run for run in sorted(done.finished) if _verdict(lab, run) is Verdict.UNGRADED]
@@ -94,21 +87,26 @@ def _again(lab: Lab, run: RunId, *, regrade: bool) -> bool:
     return regrade and _verdict(lab, run) is Verdict.UNGRADED
 
 
-def _cases(lab: Lab, identity: Identity, wanted: set[TaskId]) -> dict[TaskId, Case]:
+def _graders(lab: Lab, identity: Identity, todo: list[RunId], sandbox_name: str) -> Graders:
     """Open the sealed bundles of the tasks to grade, checked against the frozen suite."""
-    suite = read_suite(lab.workspace.suite)
     tasks = lab.tasks()
+    suite = lab.frozen_suite(tasks)
 
     @cache
     def base(commit: str) -> Base:
         return read_base(lab.repository, commit)
 
-    return {
-        name: _case(
-            lab, tasks[name], open_bundle(lab, suite, name, identity), base(tasks[name].base)
-        )
-        for name in sorted(wanted)
-    }
+    return Graders(
+        records=load_intact(lab.workspace, todo, suite_version=suite.version),
+        bench=open_bench(lab, sandbox_name),
+        suite=suite,
+        cases={
+            name: _case(
+                lab, tasks[name], open_bundle(lab, suite, name, identity), base(tasks[name].base)
+            )
+            for name in sorted({run.task for run in todo})
+        },
+    )
 
 
 def _case(lab: Lab, task: Task, bundle: Bundle, base: Base) -> Case:

@@ -89,11 +89,14 @@ class Lab:
         self.key(person)
         read_log(self.workspace.log(person.name), public=person.signing_key)
 
-    def frozen_suite(self) -> Suite:
-        """Return the suite; raises IntegrityError when what it pins is not what was frozen."""
+    def frozen_suite(self, tasks: dict[TaskId, Task]) -> Suite:
+        """Return the suite; raises IntegrityError when what it pins is not what was frozen.
+
+        `tasks` are the lab's, as `tasks()` has read them: reading them asks git a good deal.
+        """
         suite = read_suite(self.workspace.suite)
         configurations = read_configurations(self.workspace)
-        require_unchanged(self.workspace, suite, self.tasks(), configurations)
+        require_unchanged(self.workspace, suite, tasks, configurations)
         return suite
 
     def log(

@@ -41,11 +41,12 @@ def check(me: str, decision: Decision) -> int:
 
 
 def _review(lab: Lab, done: Progress) -> Review:
-    suite = lab.frozen_suite()
+    tasks = lab.tasks()
+    suite = lab.frozen_suite(tasks)
     rules = Rules.of_team(
         suite.canaries, protected=lab.settings.protected, handover=lab.workspace.handover.name
     )
-    prompts = {task.id: task.prompt.encode() for task in lab.tasks().values()}
+    prompts = {task.id: task.prompt.encode() for task in tasks.values()}
     earlier = load_review(lab.workspace.leaks) if lab.workspace.leaks.is_file() else None
     records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
     checks = [

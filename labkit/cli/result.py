@@ -37,8 +37,8 @@ def summarise_lab(*, as_json: bool) -> None:
 
 
 def _study(lab: Lab, done: Progress) -> Study:
-    suite = lab.frozen_suite()
     tasks = lab.tasks()
+    suite = lab.frozen_suite(tasks)
     records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
     rubric = load_rubric(lab.workspace.rubric)
     marks = mean_marks(read_scores(read_bytes(lab.workspace.all_scores), rubric))

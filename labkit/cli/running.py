@@ -68,7 +68,8 @@ def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ..
 
 
 def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_name: str) -> None:
-    suite = lab.frozen_suite()
+    tasks = lab.tasks()
+    suite = lab.frozen_suite(tasks)
     require_nothing_readable(lab.workspace, suite)
     sandbox = open_sandbox(sandbox_name, lab.settings)
     _clear(sandbox)
@@ -85,7 +86,7 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
     session = Session(
         workspace=lab.workspace,
         bench=bench,
-        tasks=lab.tasks(),
+        tasks=tasks,
         configurations={found.id: found for found in read_configurations(lab.workspace)},
         listener=lambda event: _tell(lab, person, event, pace),
     )
