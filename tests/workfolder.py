@@ -26,7 +26,9 @@ def unpack(project: Project, folder: Path, commit: str = "base") -> Path:
     """Unpack the work folder of a base commit and return it."""
     data = workspace_tar(project.repository, read_base(project.repository, commit))
     folder.mkdir()
-    run(["tar", "-x", "-C", folder], stdin=data)  # the module's safe filter came with 3.11.4
+    run(
+        ["tar", "-x", "--no-same-owner", "-C", folder], stdin=data
+    )  # the module's safe filter came with 3.11.4
     return folder
 
 

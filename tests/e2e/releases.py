@@ -1,13 +1,13 @@
 """Published releases of small packages as a git repository, one commit each."""
 
-import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
-import pytest
 from gitrepo import Project, make_project
+from sandboxes import missing
 
 _PATIENCE = 300
 
@@ -15,34 +15,22 @@ _PATIENCE = 300
 def download(name: str, versions: tuple[str, ...], folder: Path) -> dict[str, Path]:
     """Fetch source archives by name and unpack them; skip the test when the index is silent."""
     folder.mkdir(parents=True)
-    wanted = [f"{name}=={version}" for version in versions]
-    archives: list[Path] = []
-    for each in wanted:
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
-                *("--no-binary", ":all:", "--dest", str(folder), each),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-        if done.returncode != 0:
-            _or_skip(f"{each} cannot be had from the package index: {done.stderr[-300:]}")
-        archives = sorted(folder.glob("*.tar.gz"))
-    unpacked = {}
-    for archive in archives:
-        subprocess.run(["tar", "-xzf", str(archive), "-C", str(folder)], check=True)
-        root = folder / archive.name.removesuffix(".tar.gz")
-        unpacked[root.name.rpartition("-")[2]] = root
-    return {version: unpacked[version] for version in versions}
+    releases = {}
+    for version in versions:
+        into = folder / version
+        wanted = ("--no-binary", ":all:", "--dest", str(into), f"{name}=={version}")
+        _pip("download", "--no-deps", *wanted)
+        (archive,) = into.glob("*.tar.gz")
+        with tarfile.open(archive) as tar:
+            tar.extractall(into, filter="data")
+        releases[version] = into / archive.name.removesuffix(".tar.gz")
+    return releases
 
 
-def _or_skip(reason: str) -> None:
-    if "registry" in os.environ.get("LABKIT_TEST_REQUIRE", "").split(","):
-        pytest.fail(reason)
-    pytest.skip(reason)
+def install(name: str, folder: Path) -> Path:
+    """Install a package and what it needs into a folder; skip when the index is silent."""
+    _pip("install", "--target", str(folder), name)
+    return folder
 
 
 def as_history(project: Project, releases: dict[str, Path], *, keep: tuple[str, ...]) -> None:
@@ -54,12 +42,20 @@ def as_history(project: Project, releases: dict[str, Path], *, keep: tuple[str, 
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
         for name in keep:
             if (source / name).is_dir():
-                shutil.copytree(
-                    source / name,
-                    project.folder / name,
-                    ignore=shutil.ignore_patterns("__pycache__"),
-                )
+                shutil.copytree(source / name, project.folder / name)
             elif (source / name).exists():
                 shutil.copy(source / name, project.folder / name)
         project.commit({}, f"Release {version}")
         project.git("tag", f"v{version}")
+
+
+def _pip(command: str, *words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", command, "--quiet", *words],
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+        check=False,
+    )
+    if done.returncode != 0:
+        missing("registry", f"pip {command} {words[-1]}: {done.stderr[-300:]}")
