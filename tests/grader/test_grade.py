@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from gradings import CALC, FIXED, Set, bench_of, make_set, validated
+from sandboxes import require_memory_reports
 
 from labkit.errors import IntegrityError
 from labkit.model import Flag, Verdict
@@ -101,6 +102,7 @@ def test_a_sandbox_that_somebody_kills_leaves_the_run_ungraded(
 
 
 def test_running_out_of_memory_is_a_fail(task: Set, docker_sandbox: DockerSandbox) -> None:
+    require_memory_reports(docker_sandbox)
     hog = CALC + "kept = [bytearray(10**6) for _ in range(10**5)]\n"
     record = task.graded(bench_of(docker_sandbox, memory=96), task.diff({"calc.py": hog}))
     assert (record.verdict, record.flags) == (Verdict.FAIL, (Flag.OUT_OF_MEMORY,))

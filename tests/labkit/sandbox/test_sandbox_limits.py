@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sandbox_specs import run_in
+from sandboxes import require_memory_reports
 
 from labkit.errors import ReturnedTooLargeError
 from labkit.model import Ended
@@ -59,6 +60,7 @@ HOG = "python3 -c 'held = [bytes([1]) * 1048576 for _ in range(1000)]'"
 
 
 def test_a_command_that_uses_too_much_memory_does_not_pass(sandbox: Sandbox) -> None:
+    require_memory_reports(sandbox)
     ran = run_in(sandbox, f"exec {HOG}", limits=SMALL)
     assert ran.outcome.ended is Ended.OUT_OF_MEMORY
     assert ran.outcome.exit_code is None
