@@ -61,7 +61,8 @@ class TestRun:
             (bool(self.problem), self.problem),
             (
                 self.reported_exit is None,
-                f"the process ended with code {self.exit_code} before pytest had finished",
+                f"the process ended with code {self.exit_code} before pytest had finished: "
+                f"{self.last_words}",
             ),
             (refused, f"pytest could not start: {self.last_words}"),
             (not self.complete, "pytest ended before every collected test had run"),

@@ -27,9 +27,9 @@ def download(name: str, versions: tuple[str, ...], folder: Path) -> dict[str, Pa
     return releases
 
 
-def install(name: str, folder: Path) -> Path:
-    """Install a package and what it needs into a folder; skip when the index is silent."""
-    _pip("install", "--target", str(folder), name)
+def install(names: tuple[str, ...], folder: Path) -> Path:
+    """Install packages and what they need into a folder; skip when the index is silent."""
+    _pip("install", "--target", str(folder), *names)
     return folder
 
 

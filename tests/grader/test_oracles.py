@@ -324,7 +324,8 @@ def test_tests_that_are_no_good_fail(
     draft: Files = {k: v for k, v in TESTS.items() if "hang" not in k}
     made = make_set(tmp_path, **writing(draft=draft))
     graded = validated(made, bench).graded(bench, made.diff(files))
-    assert (graded.verdict, graded.reason) == (Verdict.FAIL, reason)
+    assert graded.verdict is Verdict.FAIL
+    assert graded.reason.startswith(reason)
 
 
 def test_source_edits_beside_good_tests_are_out_of_scope(tmp_path: Path, bench: Bench) -> None:

@@ -31,7 +31,10 @@ def run(code: int | None, reported: int | None, **outcomes: str) -> TestRun:
         (run(2, 1, a="failed"), "exit code 2 does not go with the tests' outcomes"),
         (run(0, 0, a="failed"), "exit code 0 does not go with the tests' outcomes"),
         (run(1, 1, a="passed"), "exit code 1 does not go with the tests' outcomes"),
-        (run(0, None, a="passed"), "the process ended with code 0 before pytest had finished"),
+        (
+            run(0, None, a="passed"),
+            "the process ended with code 0 before pytest had finished: it printed nothing",
+        ),
     ],
     ids=["passed", "failed", "none", "two codes", "lies", "strange", "early"],
 )
