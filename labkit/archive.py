@@ -109,7 +109,7 @@ def read_tar(
             fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape"
         ) as tar:
             for count, member in enumerate(tar):
-                total += member.size
+                total += _content_size(member, hard_links)
                 if total > most_bytes:
                     raise ReturnedTooLargeError(f"the folder is larger than {most_bytes} bytes")
                 if count > most_entries:
@@ -135,13 +135,23 @@ def _entry(
     if path is None or b".." in path.split(b"/"):
         return None
     if member.islnk():
-        first = hard_links.get(_inside(member.linkname) or b"")
+        first = _linked(member, hard_links)
         if first is None:
             return Entry(path=path, kind=Kind.SPECIAL, note="hard link to something unknown")
         return replace(first, path=path)
     entry = _first_entry(tar, member, path, most)
     hard_links[path] = entry
     return entry
+
+
+def _linked(member: tarfile.TarInfo, hard_links: dict[bytes, Entry]) -> Entry | None:
+    return hard_links.get(_inside(member.linkname) or b"")
+
+
+def _content_size(member: tarfile.TarInfo, hard_links: dict[bytes, Entry]) -> int:
+    """Return how much a member adds to a folder; a link adds all of its file, as in a diff."""
+    first = _linked(member, hard_links) if member.islnk() else None
+    return len(first.data) if first else member.size
 
 
 def _first_entry(tar: tarfile.TarFile, member: tarfile.TarInfo, path: bytes, most: int) -> Entry:

@@ -137,6 +137,13 @@ def test_a_folder_of_too_many_bytes_is_given_up_before_they_are_read() -> None:
         read(header)
 
 
+def test_hard_links_count_like_the_files_that_they_become() -> None:
+    links = [(f"w/l{n}", of_type(tarfile.LNKTYPE, "w/f")) for n in range(10)]
+    assert len(read(made(("w/f", of_size(1000)), *links[:9]))) == 10
+    with pytest.raises(ReturnedTooLargeError, match="the folder is larger than 10000 bytes"):
+        read(made(("w/f", of_size(1000)), *links))
+
+
 def test_a_folder_of_too_many_files_is_given_up() -> None:
     members = [(f"w/{n}", of_size(0)) for n in range(6)]
     assert len(read(made(*members), entries=6)) == 6
