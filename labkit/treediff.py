@@ -109,12 +109,13 @@ def diff_returned(
         for path in _ignored(scratch, base, state, Path(folder)):
             del state.changed[path]
             state.leave_out(path, "ignored by the project's own rules")
-        scratch.git("fast-import", "--quiet", "--force", "--done", stdin=_stream(base, state))
-        tree = scratch.git("rev-parse", f"{_REF}^{{tree}}").stdout.decode().strip()
+        tree = _result_tree(scratch, base, state)
+        changed = tuple(sorted([*state.changed, *_gone(base, state)]))
+        state.changed.clear()  # the scratch repository has the content: no need to hold it twice
         return TreeDiff(
             patch=scratch.diff(base.tree, tree),
             result_tree=tree,
-            changed=tuple(sorted([*state.changed, *_gone(base, state)])),
+            changed=changed,
             stat=scratch.git(
                 "diff", "--stat=120", "--no-renames", base.tree, tree, "--", *test_folders
             ).stdout,
@@ -167,15 +168,24 @@ def _gone(base: Base, state: _Returned) -> tuple[bytes, ...]:
     )
 
 
+def _result_tree(scratch: Repository, base: Base, state: _Returned) -> str:
+    """Write the changed files to the scratch repository; return the id of the whole result."""
+    # One pack, not compressed: it is read once and thrown away.
+    settings = ("-c", "fastimport.unpackLimit=1", "-c", "pack.compression=0")
+    options = ("--quiet", "--force", "--done")
+    answer = scratch.git(*settings, "fast-import", *options, stdin=_stream(base, state))
+    return answer.stdout.split()[2].decode()  # "040000 tree <id>", then the path
+
+
 def _stream(base: Base, state: _Returned) -> bytes:
-    """Return the fast-import stream that makes the result tree out of the base tree."""
+    """Return the fast-import stream that makes the result tree and asks for its id."""
     parts = [b"commit %s\ncommitter labkit <labkit@localhost> 0 +0000\ndata 0\n" % _REF.encode()]
     parts.append(b"M 040000 %s \n" % base.tree.encode())
     parts.extend(b"D %s\n" % _quoted(path) for path in _gone(base, state))
     for path, (mode, data) in sorted(state.changed.items()):
         header = b"M %s inline %s\ndata %d\n" % (mode.encode(), _quoted(path), len(data))
-        parts.append(header + data + b"\n")
-    parts.append(b"\ndone\n")
+        parts.extend((header, data, b"\n"))
+    parts.append(b'ls ""\n\ndone\n')
     return b"".join(parts)
 
 

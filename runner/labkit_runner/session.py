@@ -52,9 +52,9 @@ class Session:
     bases: Callable[[str], tuple[Base, bytes]] = field(init=False)
 
     def __post_init__(self) -> None:
-        # Each base is read once per session: its runs are planned one after the other.
+        # The runs of a task are planned one after the other, and a base may be large: keep one.
         object.__setattr__(
-            self, "bases", lru_cache(maxsize=4)(lambda commit: _base(self.bench.repository, commit))
+            self, "bases", lru_cache(maxsize=1)(lambda commit: _base(self.bench.repository, commit))
         )
 
     def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
