@@ -88,6 +88,8 @@ class Running:
         The kernel reports the end of a namespace's leader only after all others have ended.
         """
         code = self.outer.wait()
+        # Killed early enough, bubblewrap leaves a leader that waits for it for ever.
+        self._kill()
         if self.leader is not None and not _is_over(self.leader, _GRACE):
             raise InfrastructureError("processes of the sandbox could not be ended")
         return code

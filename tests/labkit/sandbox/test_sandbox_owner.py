@@ -128,6 +128,20 @@ def test_a_run_killed_from_outside_is_told_apart(own: Sandbox, nap: str) -> None
     assert _sleeping(nap) == []
 
 
+@pytest.mark.bubblewrap
+@pytest.mark.usefixtures("bubblewrap_sandbox")
+def test_a_bubblewrap_killed_at_its_start_ends_at_once(tmp_path: Path, nap: str) -> None:
+    own = make_bubblewrap(cache=bubblewrap_cache(), scratch=tmp_path / "scratch")
+    spec = shell(f"sleep {nap}", labels={"labkit.run": nap})
+    ran: list[Ran] = []
+    thread = threading.Thread(target=lambda: ran.append(run_spec(own, spec)))
+    thread.start()
+    while not own.kill(spec.labels):
+        pass
+    thread.join(5)
+    assert [each.outcome.ended for each in ran] == [Ended.KILLED]
+
+
 def test_a_command_that_kills_itself_was_not_killed_from_outside(own: Sandbox) -> None:
     ran = run_spec(own, shell("kill -9 $$"))
     assert (ran.outcome.ended, ran.outcome.exit_code) == (Ended.EXITED, 137)
