@@ -1,18 +1,21 @@
 """Whether the evidence of runs is what their runners recorded: files, digests, signed log."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from labkit import journal
 from labkit.errors import IntegrityError, LabkitError
 from labkit.model import Member, RunId
+from labkit.plan import PlannedRun, read_plan
 from labkit.records import RunRecord, load_run
-from labkit.settings import read_person
+from labkit.settings import Role, read_people, read_person
 from labkit.workspace import Workspace
 
 LOGGED_RUN = "run"
-"""The action under which a runner's log tells of a run, with the digest of its run.json."""
+LOGGED_GRADE = "grade"
+_MADE = {LOGGED_RUN: "run.json", LOGGED_GRADE: "grade.json"}
+"""The actions that logs tell of, and the file whose digest stands beside each."""
 
 
 def load_intact(
@@ -21,7 +24,8 @@ def load_intact(
     """Return the records of runs whose evidence nobody has touched.
 
     Raises one IntegrityError with every problem: a file that is not what run.json says, a run.json
-    that is not in its runner's signed log, a run of another suite.
+    that is not in its runner's signed log, a run of another suite or runner, one made twice or
+    made and then recorded as missing.
     """
     records: dict[RunId, RunRecord] = {}
     problems: list[str] = []
@@ -60,18 +64,64 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _unrecorded(workspace: Workspace, records: dict[RunId, RunRecord]) -> Iterable[str]:
-    """Yield the runs that their runner's log does not tell of as they are."""
-    for runner in sorted({record.runner for record in records.values()}):
-        person = read_person(workspace, Member(runner))
-        log = workspace.log(person.name)
-        entries = journal.read(log, public=person.signing_key) if log.is_file() else ()
-        told = {
-            (entry.event.subject, entry.event.digests.get("run.json"))
-            for entry in entries
-            if entry.event.action == LOGGED_RUN
-        }
-        for run, record in records.items():
-            found = (str(run), _digest(workspace.run(run) / "run.json"))
-            if record.runner == runner and found not in told:
-                yield f"{run}: the log of {runner} does not tell of this run.json"
+def _unrecorded(workspace: Workspace, records: Mapping[RunId, RunRecord]) -> Iterator[str]:
+    """Yield the runs that the plan and their runner's signed log do not tell of as they are."""
+    logs: dict[Member, list[tuple[str, str]]] = {}
+    for item in read_plan(workspace):
+        if item.runner not in logs:
+            logs[item.runner] = _told(workspace, item.runner, LOGGED_RUN)
+        told = [digest for subject, digest in logs[item.runner] if subject == str(item.run)]
+        if len(told) > 1:
+            yield f"{item.run}: the log of {item.runner} tells of {len(told)} runs of it"
+        elif told and workspace.missing(item.run).is_file():
+            yield f"{item.run}: recorded missing, but the log of {item.runner} tells of it"
+        if item.run in records:
+            yield from _misfits(workspace, item, records[item.run], told)
+
+
+def _misfits(
+    workspace: Workspace, item: PlannedRun, record: RunRecord, told: list[str]
+) -> Iterator[str]:
+    if (record.run, record.runner) != (item.run, str(item.runner)):
+        yield f"{item.run}: its run.json tells of {record.run} by {record.runner}"
+    if _digest(workspace.run(item.run) / "run.json") not in told:
+        yield f"{item.run}: the log of {item.runner} does not tell of this run.json"
+
+
+def _told(workspace: Workspace, name: Member, action: str) -> list[tuple[str, str]]:
+    """Return what a member's log tells of an action: subjects and the digest of the file made."""
+    path = workspace.log(name)
+    public = read_person(workspace, name).signing_key
+    entries = journal.read(path, public=public) if path.is_file() else ()
+    return [
+        (entry.event.subject, entry.event.digests.get(_MADE[action], ""))
+        for entry in entries
+        if entry.event.action == action
+    ]
+
+
+def unlogged_runs(workspace: Workspace, name: Member, runs: Iterable[RunId]) -> tuple[RunId, ...]:
+    """Return the runs that a member's log does not tell of at all."""
+    told = {subject for subject, _ in _told(workspace, name, LOGGED_RUN)}
+    return tuple(run for run in runs if str(run) not in told)
+
+
+def unvouched_grades(workspace: Workspace, runs: Iterable[RunId]) -> tuple[RunId, ...]:
+    """Return the runs whose grade.json is not the last one that a holder's signed log tells of."""
+    last: dict[str, str] = {}
+    for person in read_people(workspace):
+        if person.role is Role.HOLDER:
+            last.update(_told(workspace, person.name, LOGGED_GRADE))
+    return tuple(
+        run for run in runs if last.get(str(run)) != _digest(workspace.run(run) / "grade.json")
+    )
+
+
+def require_vouched_grades(workspace: Workspace, runs: Iterable[RunId]) -> None:
+    """Raise IntegrityError when a grade is not the holder's own."""
+    if odd := unvouched_grades(workspace, runs):
+        raise IntegrityError(
+            f"{odd[0]}: no holder's log tells of this grade.json",
+            more=[f"{run}: no holder's log tells of this grade.json" for run in odd[1:]],
+            hint="get the holder's log from git; the holder's labkit grade grades these again",
+        )

@@ -14,6 +14,18 @@ from labkit.model import Ended, Flag, RunId, Verdict
 from labkit.workspace import write_new
 
 SCHEMA = 1
+EVIDENCE_FILES = frozenset(
+    {
+        "transcript.jsonl",
+        "transcript.txt",
+        "stderr.txt",
+        "diff.patch",
+        "test-diff-stat.txt",
+        "minutes.txt",
+        "run.json",
+    }
+)
+"""What a run leaves; everything else in its folder is the grader's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +129,7 @@ def _plain(value: object) -> object:
 
 def load_run(path: Path) -> RunRecord:
     """Read run.json; raises IntegrityError when it is damaged."""
-    return RunRecord(**_values(path, RunRecord, ended=Ended))
+    return RunRecord(**_values(path, RunRecord, ended=Ended, digests=_digests))
 
 
 def load_missing(path: Path) -> MissingRecord:
@@ -128,6 +140,12 @@ def load_missing(path: Path) -> MissingRecord:
 def load_grade(path: Path) -> GradeRecord:
     """Read grade.json; raises IntegrityError when it is damaged."""
     return GradeRecord(**_values(path, GradeRecord, verdict=Verdict, flags=_flags))
+
+
+def _digests(values: dict[str, str]) -> dict[str, str]:
+    if not isinstance(values, dict):
+        raise TypeError("its digests are no mapping of names to digests")
+    return values
 
 
 def _flags(values: list[str]) -> list[Flag]:

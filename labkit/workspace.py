@@ -4,6 +4,7 @@ A workspace is the folder `evals/` inside the project's checkout. Sealed things 
 drafts lie beside the project, in the handover folder; private keys lie in the user's own folder.
 """
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -40,6 +41,11 @@ class Workspace:
     def evals(self) -> Path:
         """The workspace folder itself."""
         return self.project / "evals"
+
+    @property
+    def label(self) -> str:
+        """A short name of this very folder, written on whatever an engine keeps for it."""
+        return hashlib.sha256(os.fsencode(self.evals)).hexdigest()[:12]
 
     @property
     def handover(self) -> Path:

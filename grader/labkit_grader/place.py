@@ -22,7 +22,8 @@ Tree = Mapping[bytes, Entry]
 
 _KINDS = {REGULAR: Kind.FILE, EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK}
 _NO_DATA = re.compile(rb"^Binary files .+ differ\r?$", re.MULTILINE)
-_BINARY = re.compile(rb"^(?:literal|delta) ([0-9]+)\r?$", re.MULTILINE)
+_ABSURD = re.compile(rb"^(?:literal|delta) [0-9]{13}", re.MULTILINE)
+_BINARY = re.compile(rb"^(?:literal|delta) ([0-9]{1,12})\r?$", re.MULTILINE)
 _MOST_BYTES = 256 * 1024 * 1024
 _NEWLINE = "the lost final newline was put back"
 _LINE_ENDS = "CRLF line ends were taken as LF, which the changed files have"
@@ -90,6 +91,8 @@ def _unfit(patch: bytes) -> str:
     """
     if without := _NO_DATA.search(patch):
         return f"a binary file without its data: {shown(without[0].strip())}"
+    if _ABSURD.search(patch):
+        return "a binary file of an absurd size"
     size = len(patch) + sum(int(match[1]) for match in _BINARY.finditer(patch))
     return f"the diff is too large: {size} bytes" if size > _MOST_BYTES else ""
 

@@ -26,6 +26,7 @@ from labkit.canary import Mint, digest, plant, token
 from labkit.errors import InputError, IntegrityError
 from labkit.fields import canonical_json
 from labkit.model import Member, RunId, TaskId
+from labkit.records import EVIDENCE_FILES
 from labkit.seal import Identity, open_sealed, seal
 from labkit.sealrecord import SealRecord
 from labkit.signing import SigningKey, verify
@@ -167,7 +168,7 @@ def open_task(sealed: bytes, record: SealRecord, *, identity: Identity, public: 
 def seal_runs(
     folders: Sequence[Path], *, sealer: Sealer, target: Path, overwrite: bool = False
 ) -> str:
-    """Seal a member's run folders for the holder and return the file's SHA-256.
+    """Seal what a member's runs left for the holder and return the file's SHA-256.
 
     Raises InputError when there are none, when a folder's name is no run, or when an earlier
     hand-in lies there and `overwrite` is not set.
@@ -178,7 +179,7 @@ def seal_runs(
         f"{RunId.parse(folder.name)}/{path.relative_to(folder).as_posix()}": path.read_bytes()
         for folder in folders
         for path in read_paths(folder)
-        if path.is_file() and not path.is_symlink()
+        if path.name in EVIDENCE_FILES and path.is_file() and not path.is_symlink()
     }
     header = {
         "kind": "runs",

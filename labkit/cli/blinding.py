@@ -13,6 +13,7 @@ from labkit.cli.leakcheck import notes_on, read_review
 from labkit.cli.scoring import assignment, sheet_of
 from labkit.configurations import read_configurations
 from labkit.errors import IntegrityError, PhaseError
+from labkit.evidence import require_vouched_grades
 from labkit.fields import read_bytes
 from labkit.lock import only_one
 from labkit.model import BlindId, Category, Member, RunId
@@ -43,6 +44,7 @@ def blind_runs(me: str, key: str) -> None:
     lab = Lab.open()
     person = lab.person(me, role=Role.HOLDER)
     done = require_graded(lab.workspace)
+    require_vouched_grades(lab.workspace, sorted(done.finished))
     assignment_file = lab.workspace.blind / "assignment.csv"
     if assignment_file.exists():
         raise PhaseError("the runs are blinded already", hint="the scorers go on: labkit score")

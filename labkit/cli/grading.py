@@ -14,7 +14,7 @@ from labkit.cli.leakcheck import require_decided
 from labkit.cli.parallel import in_parallel
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.errors import PhaseError
-from labkit.evidence import load_intact
+from labkit.evidence import LOGGED_GRADE, load_intact, unvouched_grades
 from labkit.export import Base, read_base
 from labkit.fields import read_bytes
 from labkit.lock import only_one
@@ -62,10 +62,12 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
         take_in(lab, identity)
         done = require_leaks_checked(lab.workspace)
         require_decided(lab, done)
+        # A grade.json counts only where a holder's log tells of it: others can write files too.
+        odd = unvouched_grades(lab.workspace, sorted(done.graded))
         todo = [
             run
             for run in sorted(done.finished)
-            if run not in done.graded or _again(lab, run, regrade=regrade)
+            if run not in done.graded or run in odd or _again(lab, run, regrade=regrade)
         ]
         if todo:
             _grade(lab, person, _graders(lab, identity, todo, sandbox_name), todo)
@@ -141,7 +143,10 @@ def _grade(lab: Lab, person: Person, graders: Graders, todo: list[RunId]) -> Non
         replace(folder / "result.txt", result_text(record))
         replace(folder / "grade.json", text)
         lab.log(
-            person, "grade", subject=str(record.run), digests={"grade.json": digest(text.encode())}
+            person,
+            LOGGED_GRADE,
+            subject=str(record.run),
+            digests={"grade.json": digest(text.encode())},
         )
         flags = f" ({', '.join(record.flags)})" if record.flags else ""
         say(f"[{place}/{len(todo)}] {record.run}: {record.verdict}{flags}{pace.left(place)}")

@@ -1,14 +1,20 @@
 """What `labkit handin` does, and how the holder takes it in."""
 
+from collections.abc import Mapping
+
+from labkit.bundle import Files
 from labkit.cli.console import say
 from labkit.cli.identity import opening
 from labkit.cli.lab import Lab
-from labkit.errors import PhaseError
+from labkit.errors import IntegrityError, PhaseError
 from labkit.fields import first_words, read_bytes
-from labkit.model import Member
+from labkit.model import Member, RunId
 from labkit.phases import progress, require_frozen
+from labkit.plan import read_plan
+from labkit.records import EVIDENCE_FILES
 from labkit.seal import Identity
 from labkit.settings import Role, read_person
+from labkit.workspace import Workspace
 from labkit_instructor.custody import Sealer, open_runs, seal_runs, write_runs
 
 
@@ -48,6 +54,26 @@ def take_in(lab: Lab, identity: Identity) -> None:
         public = read_person(lab.workspace, member).signing_key
         with opening(path):
             runs = open_runs(read_bytes(path), identity=identity, member=member, public=public)
+        require_own(lab.workspace, member, runs)
         fresh = write_runs(runs, lab.workspace.raw)
         if fresh:
             say(f"{member}: took in {len(fresh)} runs")
+
+
+def require_own(workspace: Workspace, member: Member, runs: Mapping[RunId, Files]) -> None:
+    """Refuse a hand-in that holds more than the member's planned runs and their own evidence."""
+    planned = {item.run for item in read_plan(workspace) if item.runner == member}
+    odd = [
+        f"{run}, which the plan does not give to {member}" for run in sorted(runs.keys() - planned)
+    ]
+    odd += [
+        f"{run}/{name}, which no run leaves"
+        for run in sorted(runs.keys() & planned)
+        for name in sorted(runs[run].keys() - EVIDENCE_FILES)
+    ]
+    if odd:
+        raise IntegrityError(
+            f"the hand-in of {member} holds {odd[0]}",
+            more=[f"it holds {what}" for what in odd[1:]],
+            hint=f"nothing was taken in; {member} hands in again: labkit handin --again",
+        )

@@ -7,7 +7,7 @@ from labkit.cli.console import data, say
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import read_review
 from labkit.configurations import read_configurations
-from labkit.evidence import load_intact
+from labkit.evidence import load_intact, require_vouched_grades
 from labkit.fields import json_text, read_bytes
 from labkit.model import HardFailKind, RunId, TaskId
 from labkit.phases import Progress, require_graded, require_unblinded
@@ -39,6 +39,7 @@ def summarise_lab(*, as_json: bool) -> None:
 def _study(lab: Lab, done: Progress) -> Study:
     tasks = lab.tasks()
     suite = lab.frozen_suite(tasks)
+    require_vouched_grades(lab.workspace, sorted(done.finished))
     records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
     rubric = load_rubric(lab.workspace.rubric)
     marks = mean_marks(read_scores(read_bytes(lab.workspace.all_scores), rubric))

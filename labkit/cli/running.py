@@ -8,7 +8,7 @@ from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.configurations import read_configurations
 from labkit.errors import InputError, PhaseError
-from labkit.evidence import LOGGED_RUN
+from labkit.evidence import LOGGED_RUN, unlogged_runs
 from labkit.lock import only_one
 from labkit.model import RunId
 from labkit.phases import progress, require_frozen
@@ -35,6 +35,7 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
     with only_one(lab.workspace, f"labkit task run of {person.name}"):
         for run in remove_partial(lab.workspace.raw):
             say(f"{run} was interrupted earlier: it starts again")
+        _catch_up(lab, person)
         planned = _mine(lab, person, runs)
         if not planned:
             say(f"{person.name} has no run left to do")
@@ -48,6 +49,20 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
     for item in left:
         say(f"missing: {item.run}: {lab.workspace.missing(item.run)}")
     return 1 if left else 0
+
+
+def _catch_up(lab: Lab, person: Person) -> None:
+    """Record the finished runs that a killed session kept but did not come to record."""
+    done = progress(lab.workspace)
+    mine = [item.run for item in done.planned if item.runner == person.name]
+    for run in unlogged_runs(lab.workspace, person.name, sorted(done.finished.intersection(mine))):
+        _record(lab, person, run)
+
+
+def _record(lab: Lab, person: Person, run: RunId) -> None:
+    path = lab.workspace.run(run) / "run.json"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    lab.log(person, LOGGED_RUN, subject=str(run), digests={"run.json": digest})
 
 
 def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ...]:
@@ -79,7 +94,7 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
         limits=lab.settings.run_limits,
         repository=lab.repository,
         suite_version=suite.version,
-        workspace_id=hashlib.sha256(str(lab.workspace.evals).encode()).hexdigest()[:12],
+        workspace_id=lab.workspace.label,
         now=now,
     )
     pace = Pace(len(planned))
@@ -106,9 +121,7 @@ def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
         rest = f"trying again ({event.tries_left} left)" if event.tries_left else "recorded missing"
         say(f"{place}: broken by the infrastructure, {rest}: {event.failure}")
         return
-    path = lab.workspace.run(event.run) / "run.json"
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    lab.log(person, LOGGED_RUN, subject=str(event.run), digests={"run.json": digest})
+    _record(lab, person, event.run)
     say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
 
 

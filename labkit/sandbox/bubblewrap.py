@@ -154,7 +154,9 @@ def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
     """Tell how bubblewrap ended; out of memory by the same rule as for a container."""
     if expired:
         return Ended.TIMEOUT
-    if code == _KILLED and group is not None and group.ran_out_of_memory():
+    # Also when the kernel chose bubblewrap itself: filling its memory folders must not look like
+    # a machine that broke, or an agent could have its bad runs repeated.
+    if (code == _KILLED or code < 0) and group is not None and group.ran_out_of_memory():
         return Ended.OUT_OF_MEMORY
     return Ended.KILLED if code < 0 else Ended.EXITED
 

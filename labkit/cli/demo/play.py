@@ -83,7 +83,7 @@ def _run(stage: Stage) -> None:
     """Run both configurations, interleaved; one sandbox is killed from outside once."""
     heading("Two configurations, twice on each task, interleaved, each run in a fresh sandbox")
     stage.labkit("status")
-    with _killed_once(stage.sandbox, _run_to_kill()):
+    with _killed_once(stage.sandbox, stage.workspace.label, _run_to_kill()):
         for name in sample.people():
             stage.labkit("task", "run", "--me", name)
     for name in sample.people():
@@ -96,14 +96,14 @@ def _run_to_kill() -> str:
 
 
 @contextmanager
-def _killed_once(sandbox: Sandbox, run: str) -> Iterator[None]:
+def _killed_once(sandbox: Sandbox, lab: str, run: str) -> Iterator[None]:
     """Kill one run's sandbox from outside while it works, as a crashing machine would."""
     over = threading.Event()
 
     def lurk() -> None:
         while not over.wait(0.2):
             try:
-                hit = sandbox.kill({"labkit.run": run})
+                hit = sandbox.kill({"labkit.lab": lab, "labkit.run": run})
             except LabkitError:
                 continue  # it may end just while it is looked for
             if hit:
