@@ -11,7 +11,7 @@ from labkit.cli.identity import open_identity, opening
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import notes_on, read_review
 from labkit.cli.scoring import assignment, sheet_of
-from labkit.configurations import read_configurations
+from labkit.configurations import AGENTS, read_configurations
 from labkit.errors import IntegrityError, PhaseError
 from labkit.evidence import require_vouched_grades
 from labkit.fields import read_bytes
@@ -170,7 +170,8 @@ def _redactor(lab: Lab) -> Redactor:
     return Redactor(
         names={
             "model": tuple(found.model for found in configurations),
-            "agent": tuple({found.agent for found in configurations}),
+            # The kit's own agents are called by ordinary words, which tell nothing.
+            "agent": tuple({found.agent for found in configurations} - set(AGENTS)),
             "person": tuple(
                 name
                 for person in people

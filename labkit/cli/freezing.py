@@ -36,7 +36,8 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     person = lab.person(me)
     if lab.workspace.suite.exists() and not again:
         raise PhaseError(
-            "the suite is frozen already", hint="before the first run: labkit task freeze --again"
+            "the suite is frozen already",
+            hint=f"before the first run: labkit task freeze --again{' --pilot' if pilot else ''}",
         )
     tasks = lab.tasks()
     if not tasks:
@@ -46,7 +47,8 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     if not pilot:
         refuse(
             _mix_problems(lab, tasks, people),
-            hint="write more tasks, or, for a trial, labkit task freeze --pilot",
+            hint="write more tasks, or, for a trial: labkit task freeze"
+            f"{' --again' if again else ''} --pilot",
         )
     configurations = read_configurations(lab.workspace)
     load_rubric(lab.workspace.rubric)

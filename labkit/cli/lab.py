@@ -66,6 +66,13 @@ class Lab:
             raise InputError(
                 "labkit does not know who you are", hint="join once: labkit init --me NAME"
             )
+        here = sorted((user_folder() / "keys").glob(f"{self.settings.team}-*.pem"))
+        if len(here) > 1:
+            names = ", ".join(path.stem.removeprefix(f"{self.settings.team}-") for path in here)
+            raise InputError(
+                f"several members share this machine: {names}",
+                hint="say who you are with --me NAME",
+            )
         return Member(kept.stdout.decode().strip())
 
     def key(self, person: Person) -> SigningKey:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from sandbox_specs import run_in
-from sandboxes import IMAGE
+from sandboxes import IMAGE, require_memory_reports
 
-from labkit.sandbox.interface import Sandbox
+from labkit.model import Ended
+from labkit.sandbox.interface import Limits, Sandbox
 from labkit.sandbox.probe import probe
 
 
@@ -44,3 +45,13 @@ def test_the_environment_of_the_host_does_not_come_in(
     ran = run_in(sandbox, "env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'")
     assert b"hunter2" not in ran.stdout
     assert b"HOME=/tmp" in ran.stdout
+
+
+def test_filling_shared_memory_is_no_broken_machine(sandbox: Sandbox) -> None:
+    """Or an agent could have its bad runs counted as missing, and repeated."""
+    require_memory_reports(sandbox)
+    name = "$(cat /proc/sys/kernel/random/uuid)"
+    fill = f"while :; do head -c 30000000 /dev/zero > /dev/shm/{name}; done"
+    limits = Limits(seconds=20, memory=128, processes=32, scratch=64)
+    ran = run_in(sandbox, fill, limits=limits)
+    assert ran.outcome.ended is not Ended.KILLED
