@@ -97,18 +97,28 @@ def _unfit(patch: bytes) -> str:
     return f"the diff is too large: {size} bytes" if size > _MOST_BYTES else ""
 
 
+def _ended(patch: bytes) -> bytes:
+    """Return a diff with the newline at its end that a careless tool took away.
+
+    Binary data ends in an empty line. Without it git takes the rest and silently leaves that file
+    out, so the diff as it came is never tried.
+    """
+    last = patch[patch.rfind(b"\ndiff --git ") + 1 :].replace(b"\r\n", b"\n")
+    wanted = b"\n\n" if b"\nGIT binary patch\n" in last else b"\n"
+    missing = next(n for n in range(len(wanted) + 1) if (last + b"\n" * n).endswith(wanted))
+    return patch + b"\n" * missing if patch else patch
+
+
 def _candidates(patch: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
     """Yield the diff as it is, then with each repair that may be made.
 
     Without its CRs a diff applies only where the changed files have LF: git compares every byte.
     """
-    yield patch, ()
-    repairs: tuple[str, ...] = ()
-    if not patch.endswith(b"\n"):
-        patch, repairs = patch + b"\n", (_NEWLINE,)
-        yield patch, repairs
-    if b"\r\n" in patch:
-        yield patch.replace(b"\r\n", b"\n"), (*repairs, _LINE_ENDS)
+    whole = _ended(patch)
+    repairs = (_NEWLINE,) if whole != patch else ()
+    yield whole, repairs
+    if b"\r\n" in whole:
+        yield whole.replace(b"\r\n", b"\n"), (*repairs, _LINE_ENDS)
 
 
 def _write(scratch: Repository, base: Base, patch: bytes) -> tuple[str, str]:

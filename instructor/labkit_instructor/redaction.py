@@ -26,7 +26,7 @@ placeholder's own letters are never met again."""
 _FIXED = (
     (
         "run",
-        r"(?<![a-z0-9])(?<![a-z0-9]-)(?:[a-z0-9]++-)*+[a-z0-9]++__(?-i:[A-Z])__[1-9](?![0-9])",
+        r"(?<![a-z0-9])(?<![a-z0-9]-)(?:[a-z0-9]+-)*[a-z0-9]+__(?-i:[A-Z])__[1-9](?![0-9])",
     ),
     ("configuration", r"\bconfig(?:uration)?[-_ :=]{0,3}(?-i:[A-Z])\b"),
     ("id", r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
@@ -39,7 +39,7 @@ _FIXED = (
 _TELLS = re.compile(
     r"claude|anthropic|sonnet|\bopus\b|haiku|openai|chatgpt|\bgpt\b|codex|gemini|copilot|cursor"
     r"|\baider\b|opencode|qwen|llama|mistral|deepseek|\bgrok\b|co-authored-by|generated (?:with|by)"
-    r"|TodoWrite|apply_patch|(?<![\w.+-])[.+-]*+\w[\w.+-]*+@[\w-]++\.\w[\w.-]*+",
+    r"|TodoWrite|apply_patch|(?<![\w.+-])[.+-]*\w[\w.+-]*@[\w-]+\.\w[\w.-]*",
     re.IGNORECASE,
 )
 

@@ -230,3 +230,15 @@ def test_every_true_diff_comes_back_whole_and_survives_the_lost_newline(
 @given(junk=st.binary(max_size=300))
 def test_any_bytes_give_an_answer(project: Project, junk: bytes) -> None:
     assert isinstance(applied(project, b"diff --git a/x b/x\n" + junk), Applied | NotApplied)
+
+
+@pytest.mark.parametrize("lost", [1, 2], ids=["the empty line", "both newlines"])
+def test_binary_data_at_the_end_is_never_left_out(project: Project, lost: int) -> None:
+    patch = diff(project, {"d": b"\x00"})
+    whole = applied(project, patch)
+    shorter = applied(project, patch[:-lost])
+    assert isinstance(whole, Applied)
+    assert isinstance(shorter, Applied)
+    assert shorter.tree == whole.tree
+    assert shorter.tree[b"d"].data == b"\x00"
+    assert (whole.repairs == (), shorter.repairs == ()) == (True, False)

@@ -25,7 +25,7 @@ from labkit_grader.leaks.shell import Kind, Piece, Simple, Word, take_apart
 _MOST_VALUES = 64
 _DEEPEST = 8
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
-_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
+_BRACES = re.compile(r"\{([^{},]*,[^{}]*)\}")
 _HARMLESS_VARIABLES = frozenset("?#$!-")
 _LONGEST_WORD = 100_000
 _PLAIN_SOURCES = {"find", "git", "grep", "rg", "fd", "ls", "sort", "head", "tail", "uniq", "wc"}
