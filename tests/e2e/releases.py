@@ -17,7 +17,8 @@ def download(name: str, versions: tuple[str, ...], folder: Path) -> dict[str, Pa
     releases = {}
     for version in versions:
         into = folder / version
-        wanted = ("--no-binary", ":all:", "--dest", str(into), f"{name}=={version}")
+        # Only the package itself as source: what it is built with may come built.
+        wanted = ("--no-binary", name, "--dest", str(into), f"{name}=={version}")
         _pip("download", "--no-deps", *wanted)
         (archive,) = into.glob("*.tar.gz")
         subprocess.run(["tar", "-xz", "--no-same-owner", "-f", archive, "-C", into], check=True)
