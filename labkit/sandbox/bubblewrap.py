@@ -32,6 +32,7 @@ _PREFIX = "labkit-"
 _OWNER = "owner.json"
 _RUNNING = "running.json"
 """In a scratch folder: the process to kill from outside, and the labels of its run."""
+_NAMELESS_SECONDS = 60.0
 _KILLED = 137
 _COMPLAINT = 2000
 
@@ -139,15 +140,23 @@ class BubblewrapSandbox:
         return value
 
     def _orphans(self) -> list[Path]:
-        orphans = []
-        for folder in sorted(self._scratch_root.glob(f"{_PREFIX}*")):
-            try:
-                owner = Owner.parse((folder / _OWNER).read_text(encoding="utf-8"))
-            except OSError:
-                continue
-            if owner is not None and owner.is_gone():
-                orphans.append(folder)
-        return orphans
+        return [
+            folder
+            for folder in sorted(self._scratch_root.glob(f"{_PREFIX}*"))
+            if _is_orphan(folder)
+        ]
+
+
+def _is_orphan(scratch: Path) -> bool:
+    owner = None
+    with contextlib.suppress(OSError):
+        owner = Owner.parse((scratch / _OWNER).read_text(encoding="utf-8"))
+    if owner is not None:
+        return owner.is_gone()
+    # Its labkit was killed between making the folder and naming itself, or is just doing so.
+    with contextlib.suppress(OSError):
+        return time.time() - scratch.stat().st_mtime > _NAMELESS_SECONDS
+    return False
 
 
 def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:

@@ -17,6 +17,7 @@ CHUNK = 1024 * 1024
 class Sink:
     """Takes all that a stream brings, keeps the first `limit` bytes in `target`, counts the rest.
 
+    What is kept is in the target at once, for those who watch a run and for when labkit is killed.
     It never stops taking: a full disk of the host is remembered, and raised by `check`.
     """
 
@@ -34,6 +35,7 @@ class Sink:
         if kept and self._problem is None:
             try:
                 self._target.write(kept)
+                self._target.flush()
             except OSError as error:
                 self._problem = error
 

@@ -185,3 +185,16 @@ def test_an_owner_is_gone(changes: dict[str, object], gone: bool) -> None:  # no
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"pid": "x"}', "null"])
 def test_other_text_is_no_owner(text: str) -> None:
     assert Owner.parse(text) is None
+
+
+def test_a_scratch_folder_that_nobody_owns_is_left_over_after_a_minute(
+    bubblewrap_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    del bubblewrap_sandbox  # skips where it does not work
+    own = make_bubblewrap(cache=bubblewrap_cache(), scratch=tmp_path / "scratch")
+    nameless = tmp_path / "scratch" / "labkit-killed"
+    nameless.mkdir(parents=True)
+    assert own.clean() == ()
+    os.utime(nameless, (time.time() - 90,) * 2)
+    assert len(own.clean()) == 1
+    assert not nameless.exists()

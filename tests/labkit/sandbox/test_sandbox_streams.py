@@ -27,6 +27,12 @@ def test_a_sink_keeps_the_beginning_and_counts_the_rest(parts: list[bytes], limi
     assert sink.cut == max(0, len(whole) - limit)
 
 
+def test_what_a_sink_keeps_is_on_disk_at_once(tmp_path: Path) -> None:
+    with (tmp_path / "transcript.jsonl").open("wb") as target:
+        Sink(target, 100).write(b"one event")
+        assert (tmp_path / "transcript.jsonl").read_bytes() == b"one event"
+
+
 @given(pieces)
 def test_reading_back_brings_every_byte(parts: list[bytes]) -> None:
     whole = b"".join(parts)
