@@ -24,6 +24,7 @@ _KINDS = {REGULAR: Kind.FILE, EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK
 _NO_DATA = re.compile(rb"^Binary files .+ differ\r?$", re.MULTILINE)
 _ABSURD = re.compile(rb"^(?:literal|delta) [0-9]{13}", re.MULTILINE)
 _BINARY = re.compile(rb"^(?:literal|delta) ([0-9]{1,12})\r?$", re.MULTILINE)
+_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
 _MOST_BYTES = 256 * 1024 * 1024
 _NEWLINE = "the lost final newline was put back"
 _LINE_ENDS = "CRLF line ends were taken as LF, which the changed files have"
@@ -66,6 +67,9 @@ def apply_diff(scratch: Repository, base: Base, patch: bytes) -> Applied | NotAp
         return NotApplied(reason=problem)
     complaint = ""
     for candidate, repairs in _candidates(patch):
+        if _left_out(scratch, candidate):
+            complaint = complaint or "git leaves out a part of the diff: a piece of it is damaged"
+            continue
         result, problem = _write(scratch, base, candidate)
         if result:
             return _checked(scratch, base, result, repairs)
@@ -140,6 +144,12 @@ def _touched(scratch: Repository, patch: bytes) -> tuple[bytes, ...]:
     """Return the paths that a diff names, as far as git can read it."""
     listed = scratch.git("apply", "--numstat", "-z", "-", stdin=patch, check=False).stdout
     return tuple(name for part in listed.split(b"\0") if (name := part.split(b"\t")[-1]))
+
+
+def _left_out(scratch: Repository, patch: bytes) -> bool:
+    """Whether git reads fewer files out of a diff than it has headers, and says nothing of them."""
+    headers = len(_HEADER.findall(patch))
+    return 0 < len(_touched(scratch, patch)) < headers
 
 
 def _have_crlf(scratch: Repository, base: Base, patch: bytes) -> tuple[bytes, ...]:

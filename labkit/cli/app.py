@@ -1,5 +1,7 @@
 """The table of commands, in the order in which a lab uses them."""
 
+from typing import Annotated
+
 import typer
 
 from labkit.cli import blind, grade, holder, leaks, start, summary, task
@@ -12,6 +14,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from labkit import __version__
+
+        typer.echo(f"labkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def labkit(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which version this is.", is_eager=True, callback=_tell_version
+        ),
+    ] = False,
+) -> None:
+    """Find out honestly which coding-agent configuration works on your own code."""
+    del version
+
 
 app.command()(start.init)
 app.command()(start.status)

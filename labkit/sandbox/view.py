@@ -29,7 +29,7 @@ def command_view(environment: Environment, spec: Spec, tree: Path) -> list[str]:
         *_kit(environment),
         *_memory_folders(spec),
         *("--bind", str(tree), spec.returned),
-        *("--remount-ro", "/", "--chdir", spec.workdir),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", spec.workdir),
         *(word for name, value in variables.items() for word in ("--setenv", name, value)),
     ]
 
@@ -92,6 +92,8 @@ def _kit(environment: Environment) -> list[str]:
 def _memory_folders(spec: Spec) -> list[str]:
     size = str(spec.limits.scratch * MIB)
     words = ["--perms", "1777", "--size", size, "--tmpfs", TEMPORARY]
+    # Bubblewrap's own /dev would hold as much as half of the machine's memory.
+    words += ["--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]  # noqa: S108 - its own
     for folder in spec.memory_folders:
         words += ["--perms", "0755", "--size", size, "--tmpfs", folder]
     return words

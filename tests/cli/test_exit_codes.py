@@ -27,6 +27,8 @@ from cli.labs import (
     wait_for,
 )
 
+from labkit import __version__
+
 At = Callable[[str], Lab]
 
 BUGGY = """
@@ -153,3 +155,8 @@ def test_marks_that_cannot_be_kept_are_refused(lab_at: At, tmp_path: Path) -> No
     with full_disk(lab, tmp_path) as full:
         words = ("score", "--from", str(sheets[ANA]))
         full.refused(*words, me=ANA, code=3, says=("No space left on device",))
+
+
+def test_the_version_is_told() -> None:
+    done = subprocess.run(labkit("--version"), capture_output=True, text=True, check=True)
+    assert done.stdout == f"labkit {__version__}\n"

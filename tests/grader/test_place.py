@@ -242,3 +242,18 @@ def test_binary_data_at_the_end_is_never_left_out(project: Project, lost: int) -
     assert shorter.tree == whole.tree
     assert shorter.tree[b"d"].data == b"\x00"
     assert (whole.repairs == (), shorter.repairs == ()) == (True, False)
+
+
+def test_no_damage_to_one_line_makes_a_file_be_left_out(project: Project) -> None:
+    files: Files = {
+        "a.txt": "new\n",
+        "b.bin": bytes(range(256)),
+        "c.bin": b"\0\1",
+        "d.txt": "new\n",
+    }
+    lines = diff(project, files).splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        if not line.startswith(b"diff --git "):
+            answer = applied(project, b"".join(lines[:place] + lines[place + 1 :]))
+            whole = isinstance(answer, Applied) and len(answer.changed) == len(files)
+            assert whole or isinstance(answer, NotApplied), line

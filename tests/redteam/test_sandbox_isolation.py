@@ -52,6 +52,16 @@ def test_filling_shared_memory_is_no_broken_machine(sandbox: Sandbox) -> None:
     require_memory_reports(sandbox)
     name = "$(cat /proc/sys/kernel/random/uuid)"
     fill = f"while :; do head -c 30000000 /dev/zero > /dev/shm/{name}; done"
-    limits = Limits(seconds=20, memory=128, processes=32, scratch=64)
+    limits = Limits(seconds=5, memory=128, processes=32, scratch=64)
     ran = run_in(sandbox, fill, limits=limits)
     assert ran.outcome.ended is not Ended.KILLED
+
+
+def test_device_folders_are_no_way_around_the_size_of_temporary_files(
+    bubblewrap_sandbox: Sandbox,
+) -> None:
+    fill = (
+        "echo x > /dev/new && echo wrote; head -c 30M /dev/zero > /dev/shm/x; stat -c %s /dev/shm/x"
+    )
+    ran = run_in(bubblewrap_sandbox, fill, limits=Limits(memory=512, scratch=8))
+    assert ran.stdout.split() == [str(8 * 1024 * 1024).encode()]
