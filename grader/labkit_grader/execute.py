@@ -98,6 +98,11 @@ def _test_run(outcome: Outcome, report: bytes | str, log: str) -> TestRun:
         ended=outcome.ended,
         exit_code=outcome.exit_code,
         outcomes=_outcomes(lines),
+        messages={
+            _id(line): str(line["message"])
+            for line in lines
+            if line["kind"] == "test" and line.get("message")
+        },
         collected=tuple(_id(line) for line in lines if line["kind"] == "collected"),
         collect_errors={
             _id(line): str(line.get("message", ""))

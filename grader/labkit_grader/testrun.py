@@ -24,6 +24,8 @@ class TestRun:
     exit_code: int | None
     outcomes: Mapping[str, str] = field(default_factory=dict)
     """passed, failed, error, skipped, xfail or xpass, by test id."""
+    messages: Mapping[str, str] = field(default_factory=dict)
+    """The end of what each broken test complained of, by test id."""
     collected: tuple[str, ...] = ()
     collect_errors: Mapping[str, str] = field(default_factory=dict)
     """The end of the complaint, by the id of the file."""

@@ -80,6 +80,7 @@ def test_every_kind_of_outcome(sandbox: Sandbox) -> None:
     }
     assert list(seen.collect_errors) == ["tests/test_broken.py"]
     assert "nothing_of_that_name" in seen.collect_errors["tests/test_broken.py"]
+    assert "assert 5 == 6" in seen.messages["tests/test_kinds.py::test_fails"]
     assert (seen.ended, seen.exit_code, seen.reported_exit) == (Ended.EXITED, 1, 1)
     assert seen.trouble == ""
     assert seen.image_digest
