@@ -1,6 +1,7 @@
 """What is said and done when the engine, its image or a container of it fails."""
 
 import io
+import os
 import tarfile
 import threading
 import time
@@ -16,6 +17,10 @@ from labkit.sandbox.image import build_base, derive_image, ensure_image, image_i
 from labkit.sandbox.interface import Streams
 
 pytestmark = pytest.mark.docker
+
+
+OWN = f"-{os.getpid()}"
+"""Others may use the same engine, another run of these tests too."""
 
 
 def _containers(sandbox: DockerSandbox, run: str) -> list[str]:
@@ -43,41 +48,43 @@ def test_a_container_removed_from_outside_is_infrastructure(docker_sandbox: Dock
 
     def run() -> None:
         try:
-            run_spec(docker_sandbox, shell("sleep 30", labels={"labkit.run": "removed"}))
+            run_spec(docker_sandbox, shell("sleep 30", labels={"labkit.run": "removed" + OWN}))
         except InfrastructureError as error:
             raised.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     limit = time.monotonic() + 10
-    while not (found := _containers(docker_sandbox, "removed")) and time.monotonic() < limit:
+    while not (found := _containers(docker_sandbox, "removed" + OWN)) and time.monotonic() < limit:
         time.sleep(0.05)
     time.sleep(0.5)
     docker_sandbox.api.remove_container(found[0], force=True, v=True)
     thread.join(10)
     assert len(raised) == 1
-    assert _containers(docker_sandbox, "removed") == []
+    assert _containers(docker_sandbox, "removed" + OWN) == []
 
 
 def test_a_stopped_container_was_killed_from_outside(docker_sandbox: DockerSandbox) -> None:
     def stop() -> None:
         limit = time.monotonic() + 10
-        while not (found := _containers(docker_sandbox, "stopped")) and time.monotonic() < limit:
+        while (
+            not (found := _containers(docker_sandbox, "stopped" + OWN)) and time.monotonic() < limit
+        ):
             time.sleep(0.05)
         time.sleep(0.7)
         docker_sandbox.api.stop(found[0], timeout=1)
 
     thread = threading.Thread(target=stop)
     thread.start()
-    ran = run_spec(docker_sandbox, shell("exec sleep 30", labels={"labkit.run": "stopped"}))
+    ran = run_spec(docker_sandbox, shell("exec sleep 30", labels={"labkit.run": "stopped" + OWN}))
     thread.join()
     assert ran.outcome.ended is Ended.KILLED
 
 
 def test_nothing_of_a_run_is_left_in_the_engine(docker_sandbox: DockerSandbox) -> None:
     volumes = {each["Name"] for each in docker_sandbox.api.volumes()["Volumes"] or ()}
-    run_spec(docker_sandbox, shell("echo x > file", labels={"labkit.run": "tidy"}))
-    assert _containers(docker_sandbox, "tidy") == []
+    run_spec(docker_sandbox, shell("echo x > file", labels={"labkit.run": "tidy" + OWN}))
+    assert _containers(docker_sandbox, "tidy" + OWN) == []
     left = {each["Name"] for each in docker_sandbox.api.volumes()["Volumes"] or ()} - volumes
     for name in left:  # other tests may be running on the same engine: theirs go by themselves
         time.sleep(3)
@@ -89,13 +96,13 @@ def test_every_hardening_is_on(docker_sandbox: DockerSandbox) -> None:
 
     def look() -> None:
         limit = time.monotonic() + 10
-        while not (found := _containers(docker_sandbox, "look")) and time.monotonic() < limit:
+        while not (found := _containers(docker_sandbox, "look" + OWN)) and time.monotonic() < limit:
             time.sleep(0.05)
         seen.append(docker_sandbox.api.inspect_container(found[0]))
 
     thread = threading.Thread(target=look)
     thread.start()
-    run_spec(docker_sandbox, shell("sleep 1", labels={"labkit.run": "look"}))
+    run_spec(docker_sandbox, shell("sleep 1", labels={"labkit.run": "look" + OWN}))
     thread.join()
     host = seen[0]["HostConfig"]
     assert isinstance(host, dict)
