@@ -28,6 +28,11 @@ class Case:
         known = {shown(part) for entry in self.base.entries for part in leading(entry.path)}
         return read_command(self.task.command, paths=known | self.material.hidden.keys())
 
+    @property
+    def test_files(self) -> tuple[str, ...]:
+        """The hidden files that the task's runner is asked to run."""
+        return self.command().test_files(self.material.hidden)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:

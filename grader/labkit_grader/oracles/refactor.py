@@ -39,7 +39,7 @@ def _missing_files(case: Case) -> Iterator[str]:
     for path in structure:
         if path not in case.material.hidden:
             yield f"oracle.yaml names hidden/{path}, which is not there"
-    if not set(case.material.test_files) - set(structure):
+    if not set(case.test_files) - set(structure):
         yield "hidden/ holds no test of the behaviour beside the structural check"
 
 
