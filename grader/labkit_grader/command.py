@@ -97,6 +97,11 @@ def read_command(
     return Command(runner=Runner.JUNIT, program=tuple(rest), environment=environment)
 
 
+def writes_junit(words: tuple[str, ...]) -> bool:
+    """Return whether a grading command is one of a runner that writes JUnit XML by itself."""
+    return any(REPORT_WORD in word for word in words)
+
+
 def _split(words: list[str], module: str) -> tuple[tuple[str, ...], list[str]] | None:
     """Return the interpreter's words and the options of a module that it runs, if it does."""
     if words and module == "pytest" and _PYTEST.fullmatch(words[0]):
@@ -181,7 +186,7 @@ def _unittest(
 
 
 def _check_junit(words: list[str]) -> None:
-    if not any(REPORT_WORD in word for word in words):
+    if not writes_junit(tuple(words)):
         raise InputError(
             "the grading command runs neither pytest nor unittest, and does not say where its "
             f"JUnit report goes: {' '.join(words)[:200]}",

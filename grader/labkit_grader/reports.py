@@ -8,7 +8,7 @@ from labkit.archive import Entry, Kind, read_tar
 from labkit.errors import ReturnedTooLargeError
 from labkit.sandbox.interface import Outcome
 from labkit_grader.junit import read_junit
-from labkit_grader.testrun import OUTCOMES, PASSED, Runner, TestRun
+from labkit_grader.testrun import NO_REPORT, OUTCOMES, PASSED, Runner, TestRun
 
 LINES = "report.jsonl"
 _XML = b"junit.xml"
@@ -34,7 +34,7 @@ def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
     if any(entry.kind not in (Kind.FILE, Kind.EXECUTABLE) for entry in found):
         return "the report is not a plain file"
     if not found:
-        return "there is no report"
+        return NO_REPORT
     return tuple((entry.path.decode(errors="backslashreplace"), entry.data) for entry in found)
 
 

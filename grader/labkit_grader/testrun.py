@@ -13,6 +13,7 @@ MISSING = "missing"
 """The outcome of a test that was expected and not seen."""
 BROKEN = frozenset({"failed", "error"})
 OUTCOMES = BROKEN | {PASSED, "skipped", "xfail", "xpass"}
+NO_REPORT = "there is no report"
 _USAGE, _NO_TESTS = 4, 5
 """The exit codes of pytest, and of our unittest, for what they cannot use, and for no tests."""
 
@@ -86,9 +87,11 @@ class TestRun:
         """Why the run cannot be taken at its word; empty when it was whole and agrees."""
         refused = self.exit_code == _USAGE == self.reported_exit
         early = self.reported_exit is None and self.runner is not Runner.JUNIT
+        ended = f"and the process ended with code {self.exit_code}: {self.last_words}"
         reasons = (
             (self.ended is Ended.TIMEOUT, "the tests ran out of time"),
             (self.ended is Ended.OUT_OF_MEMORY, "the tests ran out of memory"),
+            (self.problem == NO_REPORT, f"{NO_REPORT}, {ended}"),
             (bool(self.problem), self.problem),
             (
                 early,

@@ -36,6 +36,7 @@ def import_roots(folder: Path) -> List[str]:
 
 def enter(roots: List[str]) -> None:
     """Leave our own folder, and let programs that tests start find the project as they do."""
-    sys.path.pop(0)
+    ours = str(Path(__file__).parent)
+    sys.path[:] = [place for place in sys.path if place != ours]
     known = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([known, *roots] if known else roots)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         open_report,
     )
 else:  # beside this file, in the sandbox
+    sys.path.insert(0, str(Path(__file__).parent))
     from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report
 
 
