@@ -5,13 +5,14 @@ has to write JUnit XML where `{report}` stands in it.
 """
 
 import argparse
+import posixpath
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, assert_never
 
 from labkit.errors import InputError
-from labkit_grader.selection import hidden_tests, is_test
+from labkit_grader.selection import belongs, hidden_tests, is_test
 from labkit_grader.testrun import Runner
 
 PLUGIN = "/labkit/labkit_report.py"
@@ -44,6 +45,8 @@ class Command:
     environment: Mapping[str, str] = field(default_factory=dict)
     patterns: tuple[str, ...] = ()
     """How the project calls its test files, beside what the runner does by itself."""
+    roots: tuple[str, ...] = ()
+    """Folders from which unittest names modules, before those of every project."""
 
     def argv(self, targets: tuple[str, ...]) -> tuple[str, ...]:
         """Return the command line that runs the test files `targets`, or the project's own."""
@@ -65,6 +68,10 @@ class Command:
     def test_files(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return those of the hidden files that the runner is asked to run."""
         return hidden_tests(paths, self.runner, self.patterns)
+
+    def is_of(self, test: str, files: Iterable[str]) -> bool:
+        """Return whether a test, by its id, is one of some files."""
+        return any(belongs(test, file, self.runner, self.roots) for file in files)
 
 
 def read_command(
@@ -182,6 +189,7 @@ def _unittest(
         options=tuple(options),
         environment=environment,
         patterns=(pattern,),
+        roots=(posixpath.normpath(top or start),),
     )
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from labkit_grader.selection import hidden_tests, is_test
+from labkit.archive import Entry, Kind
+from labkit_grader.selection import belongs, hidden_tests, is_test, python_files
 from labkit_grader.testrun import Runner
 
 
@@ -46,3 +47,55 @@ def test_names_choose_and_where_none_does_every_file_may(
 def test_the_patterns_of_the_project_count_too() -> None:
     paths = {"check_a.py", "test_b.py", "helper.py"}
     assert hidden_tests(paths, Runner.UNITTEST, ("check*.py",)) == ("check_a.py", "test_b.py")
+
+
+@pytest.mark.parametrize(
+    ("runner", "test", "file", "roots"),
+    [
+        (Runner.PYTEST, "tests/test_a.py::T::test_x[a::b]", "tests/test_a.py", ()),
+        (Runner.UNITTEST, "tests.test_a.T.test_x", "tests/test_a.py", ()),
+        (Runner.UNITTEST, "test_a.T.test_x", "tests/test_a.py", ("tests",)),
+        (Runner.UNITTEST, "pkg.test_a.T.test_x", "src/pkg/test_a.py", (".",)),
+        (Runner.JUNIT, "t/a.test.js::signs::test::x", "t/a.test.js", ()),
+        (Runner.JUNIT, "com.x.FooTest::adds", "src/test/java/com/x/FooTest.java", ()),
+    ],
+)
+def test_a_test_is_known_by_its_file(
+    runner: Runner, test: str, file: str, roots: tuple[str, ...]
+) -> None:
+    assert belongs(test, file, runner, roots)
+    for other in ("other.py", file.replace("a.", "b.").replace("Foo", "Bar"), "x"):
+        assert not belongs(test, other, runner, roots)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        (
+            "pytest.ini",
+            "[pytest]\npython_files = check_*.py\n    more.py\n",
+            ("check_*.py", "more.py"),
+        ),
+        ("setup.cfg", "[tool:pytest]\npython_files=a.py 'b c.py'\n", ("a.py", "b c.py")),
+        ("tox.ini", "[tox]\na=%(b)s\n[pytest]\npython_files: check_%x.py\n", ("check_%x.py",)),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\npython_files = 'a.py b.py'\n",
+            ("a.py", "b.py"),
+        ),
+        ("pyproject.toml", "[tool.pytest]\npython_files = ['a.py']\n", ("a.py",)),
+        ("pytest.toml", "[pytest]\npython_files = ['a.py', 3]\n", ("a.py",)),
+        ("pyproject.toml", "[tool.pytest", ()),
+        ("pyproject.toml", "tool = 3\n", ()),
+        ("setup.cfg", "no section\n", ()),
+        ("setup.cfg", "[tool:pytest]\npython_files = 'open\n", ()),
+        ("pytest.ini", b"[pytest]\npython_files = \xff.py\n", ("\ufffd.py",)),
+        ("sub/pytest.ini", "[pytest]\npython_files = a.py\n", ()),
+    ],
+)
+def test_the_setting_python_files_is_read_wherever_pytest_has_it(
+    name: str, text: str | bytes, found: tuple[str, ...]
+) -> None:
+    data = text.encode() if isinstance(text, str) else text
+    entry = Entry(path=name.encode(), kind=Kind.FILE, data=data)
+    assert python_files([entry]) == found

@@ -38,6 +38,10 @@ class Plugin:
         sys.path[:0] = self._roots
         if early_config.pluginmanager.hasplugin("xdist"):
             args.append("-n0")  # tests that run in other processes could not be told of
+        if early_config.pluginmanager.hasplugin("pytest_cov"):
+            # Too little coverage is no failed test, and must not look like one.
+            early_config.known_args_namespace.cov_fail_under = 0
+            args.append("--cov-fail-under=0")
 
     def pytest_collectreport(self, report: "pytest.CollectReport") -> None:
         """Note a file that could not be collected."""
