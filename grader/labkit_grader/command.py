@@ -154,6 +154,31 @@ def _unittest(
     program: tuple[str, ...], words: list[str], environment: Mapping[str, str]
 ) -> Command:
     """Keep the options that change which tests there are or what they see."""
+    discovers = "discover" in words
+    read = _unittest_parser(discovers=discovers).parse_intermixed_args(words)
+    options = [word for pattern in read.k for word in ("-k", pattern)]
+    options += ["--buffer"] * read.buffer + ["--locals"] * read.locals
+    patterns: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    if discovers:
+        # As unittest reads them: discover [start [pattern [top]]].
+        places: list[str] = read.names[read.names.index("discover") + 1 :][:3]
+        given: list[str] = [read.start_directory, read.pattern, read.top_level_directory or ""]
+        start, pattern, top = places + given[len(places) :]
+        options += ["--start", start, "--pattern", pattern]
+        options += ["--top", top] if top else []
+        patterns, roots = (pattern,), (posixpath.normpath(top or start),)
+    return Command(
+        runner=Runner.UNITTEST,
+        program=program,
+        options=tuple(options),
+        environment=environment,
+        patterns=patterns,
+        roots=roots,
+    )
+
+
+def _unittest_parser(*, discovers: bool) -> _Parser:
     parser = _Parser(add_help=False, allow_abbrev=False)
     for names in (("-v", "--verbose"), ("-q", "--quiet"), ("-f", "--failfast"), ("-c", "--catch")):
         parser.add_argument(*names, action="store_true")  # nothing that counts: dropped
@@ -161,36 +186,12 @@ def _unittest(
     parser.add_argument("-b", "--buffer", action="store_true")
     parser.add_argument("--locals", action="store_true")
     parser.add_argument("-k", action="append", default=[])
-    discovers = "discover" in words
     if discovers:
         parser.add_argument("-s", "--start-directory", default=".")
         parser.add_argument("-p", "--pattern", default="test*.py")
         parser.add_argument("-t", "--top-level-directory")
     parser.add_argument("names", nargs="*")
-    read = parser.parse_intermixed_args(words)
-    options = [word for pattern in read.k for word in ("-k", pattern)]
-    options += ["--buffer"] * read.buffer + ["--locals"] * read.locals
-    if not discovers:
-        return Command(
-            runner=Runner.UNITTEST,
-            program=program,
-            options=tuple(options),
-            environment=environment,
-        )
-    # As unittest reads them: discover [start [pattern [top]]].
-    places: list[str] = read.names[read.names.index("discover") + 1 :][:3]
-    given: list[str] = [read.start_directory, read.pattern, read.top_level_directory or ""]
-    start, pattern, top = places + given[len(places) :]
-    options += ["--start", start, "--pattern", pattern]
-    options += ["--top", top] if top else []
-    return Command(
-        runner=Runner.UNITTEST,
-        program=program,
-        options=tuple(options),
-        environment=environment,
-        patterns=(pattern,),
-        roots=(posixpath.normpath(top or start),),
-    )
+    return parser
 
 
 def _check_junit(words: list[str]) -> None:

@@ -1,6 +1,11 @@
 """The author's grading command, and what becomes of it."""
 
+import re
+import shlex
+
 import pytest
+import yaml
+from house import ROOT
 
 from labkit.errors import InputError
 from labkit_grader.command import PLUGIN, UNITTEST, read_command
@@ -142,3 +147,13 @@ def test_a_command_that_mixes_things_up_is_refused(words: tuple[str, ...], messa
         read_command(words)
     assert message in error.value.message
     assert error.value.hint
+
+
+def test_every_command_in_the_documents_is_one() -> None:
+    text = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(grading: .+?)```", text, re.DOTALL)
+    assert len(blocks) >= 4
+    for block in blocks:
+        command = read_command(tuple(shlex.split(yaml.safe_load(block)["grading"])))
+        assert command.runner is Runner.JUNIT
+        assert "/report/junit.xml" in " ".join(command.argv(("a",)))
