@@ -213,6 +213,20 @@ def test_one_test_that_is_loaded_twice_passes_only_if_both_do(
     assert seen.trouble == ""
 
 
+def test_tests_that_take_away_output_and_look_at_arguments_end_nothing(
+    bubblewrap_sandbox: BubblewrapSandbox,
+) -> None:
+    test = (
+        "import os, sys, unittest\nclass T(unittest.TestCase):\n"
+        "    def test_a(self):\n        self.assertEqual(len(sys.argv), 1)\n"
+        "        sys.stderr.close()\n        sys.stderr = sys.stdout = None\n"
+        "    def test_b(self):\n        self.assertNotIn('LABKIT_REPORT', os.environ)\n"
+    )
+    seen = run(bubblewrap_sandbox, {"test_a.py": test}, "test_a.py")
+    assert set(seen.outcomes.values()) == {"passed"}
+    assert (len(seen.outcomes), seen.trouble) == (2, "")
+
+
 @pytest.mark.parametrize(
     ("code", "trouble"),
     [

@@ -6,6 +6,7 @@ there was no test, in 0 otherwise.
 """
 
 import argparse
+import contextlib
 import importlib
 import sys
 import traceback
@@ -37,6 +38,7 @@ class Result(unittest.TestResult):
         super().__init__()
         self.broken = False
         self._report = report
+        self._out = sys.stderr  # tests may leave another one, or none, behind
         self._running: Any = None
         self._notes: List[Tuple[str, str]] = []
         self._last: Dict[str, str] = {}
@@ -122,7 +124,8 @@ class Result(unittest.TestResult):
         self.broken = self.broken or outcome in ("error", "failed")
         self._seen.add(name)
         self._report.write("test", id=name, outcome=outcome, message=message)
-        sys.stderr.write(f"{outcome} {name!a}\n")
+        with contextlib.suppress(OSError, ValueError):
+            self._out.write(f"{outcome} {name!a}\n")
 
 
 def _places(test: Any) -> Tuple[str, str]:
@@ -272,6 +275,7 @@ def main(words: List[str]) -> int:
     """Run unittest, write the report's last line, and return the exit code."""
     report = open_report()
     options = read_options(words)
+    sys.argv[1:] = []
     roots = import_roots(Path.cwd())
     top = options.top or (options.start if options.start != "." else None)
     if top is not None:  # its modules are named from there, as unittest does it
