@@ -12,7 +12,7 @@ from gradings import bench_of, make_set, validated
 from sandboxes import BOTH, IMAGE, bubblewrap_cache
 
 from labkit.archive import Entry, Kind
-from labkit.model import Ended, Verdict
+from labkit.model import Category, Ended, Verdict
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.choose import bubblewrap_sandbox as make_bubblewrap
 from labkit.sandbox.docker import DockerSandbox
@@ -98,6 +98,31 @@ def test_a_command_without_a_place_for_tests_runs_the_whole_suite(
     task = validated(made, bench_of(bubblewrap_sandbox))
     assert task.case.material.evidence is not None
     assert "tests/old.test.sh::zero" in task.case.material.evidence.pass_to_pass
+
+
+def test_tests_that_are_the_work_are_graded_by_a_command_too(
+    tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox
+) -> None:
+    base = {**SHELL, "add.sh": RIGHT}
+    fault = make_set(tmp_path / "fault", base=base).diff({"add.sh": "echo $(($1 - $2))\n"})
+    made = make_set(
+        tmp_path,
+        base=base,
+        solution={},
+        draft={"hidden/tests/more.test.sh": CASES, "mutations/minus.patch": fault},
+        category=Category.TESTS,
+        grading="sh tests/run.sh {report} {tests}",
+        forbidden=("add.sh",),
+    )
+    bench = bench_of(bubblewrap_sandbox)
+    task = validated(made, bench)
+    for name, cases, verdict in (
+        ("tests/new.test.sh", CASES, Verdict.PASS),
+        ("tests/new.test.sh", "zero|0|0|0\n", Verdict.FAIL),
+        ("tests/new.test.sh", "wrong|1|1|3\n", Verdict.FAIL),
+        ("tests/notes.txt", CASES, Verdict.FAIL),
+    ):
+        assert task.graded(bench, task.diff({name: cases})).verdict is verdict
 
 
 PASS = "echo '<testsuite><testcase name=\"a\"/></testsuite>' >$1"

@@ -342,3 +342,28 @@ def test_tests_that_are_the_work_are_graded_with_unittest_too(
     assert weak.verdict is Verdict.FAIL
     nameless = task.graded(bench, task.diff({"tests/test_new-one.py": reference}))
     assert nameless.verdict is Verdict.FAIL
+
+
+def test_a_refactoring_is_proven_by_the_files_of_its_tests(
+    tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox
+) -> None:
+    start = "import os, unittest, calc\nclass T(unittest.TestCase):\n    def test_it(self): "
+    structure = f"{start}assert os.path.exists('more.py')\n"
+    behaviour = f"{start}assert calc.double(2) == 4\n"
+    made = make_set(
+        tmp_path,
+        base={"calc.py": FIXED},
+        solution={"more.py": FIXED, "calc.py": "from more import add, double\n"},
+        draft={
+            "oracle.yaml": "structure: [tests/test_structure.py]\n",
+            "hidden/tests/test_structure.py": structure,
+            "hidden/tests/test_calc.py": behaviour,
+        },
+        category=Category.REFACTOR,
+        grading="python -m unittest",
+        forbidden=("tests/",),
+    )
+    task = validated(made, bench_of(bubblewrap_sandbox))
+    assert task.case.material.evidence is not None
+    assert task.case.material.evidence.fail_to_pass == ("tests.test_structure.T.test_it",)
+    assert task.case.material.evidence.pass_to_pass == ("tests.test_calc.T.test_it",)
