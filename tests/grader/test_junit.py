@@ -159,6 +159,7 @@ PASS = "<testcase name='a'/>"
         (BOMB.encode(), "it declares a document type", False),
         (OUTSIDE.encode(), "it declares a document type", False),
         (b"<!DOCTYPE x SYSTEM 'file:///etc/passwd'><testsuite/>", "document type", False),
+        (b"<!DOCTYPE testsuite><testsuite/>", "document type", False),
         (b"<testsuite>" * 200 + b"</testsuite>" * 200, "more than 100 deep", False),
         (b"<testsuite>" + b"<a/>" * 1_000_001 + b"</testsuite>", "more than 1,000,000", False),
         (
@@ -175,7 +176,7 @@ PASS = "<testcase name='a'/>"
     ids=[
         *("nothing", "blank", "tap", "cut off", "two roots", "escape", "nul", "not utf-8"),
         *("reference to escape", "unknown encoding", "utf-7", "odd encoding", "picture", "html"),
-        *("bomb", "outside", "outside type", "deep", "elements", "tests", "names"),
+        *("bomb", "outside", "outside type", "bare type", "deep", "elements", "tests", "names"),
     ],
 )
 def test_what_cannot_be_read_says_why(data: bytes, why: str, *, garbled: bool) -> None:
