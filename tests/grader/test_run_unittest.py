@@ -221,6 +221,7 @@ def test_tests_that_take_away_output_and_look_at_arguments_end_nothing(
         "    def test_a(self):\n        self.assertEqual(len(sys.argv), 1)\n"
         "        sys.stderr.close()\n        sys.stderr = sys.stdout = None\n"
         "    def test_b(self):\n        self.assertNotIn('LABKIT_REPORT', os.environ)\n"
+        "        self.assertNotIn('/labkit', sys.path)\n"
     )
     seen = run(bubblewrap_sandbox, {"test_a.py": test}, "test_a.py")
     assert set(seen.outcomes.values()) == {"passed"}
