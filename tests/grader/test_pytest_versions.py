@@ -185,3 +185,11 @@ def test_settings_of_plugins_that_are_not_loaded_are_no_trouble(
     assert run(bubblewrap_sandbox, files).outcomes == {"checks/check_a.py::test_a": "passed"}
     seen = run(bubblewrap_sandbox, files, "tests/test_b.py")
     assert (seen.outcomes, seen.trouble) == ({"tests/test_b.py::test_b": "passed"}, "")
+
+
+def test_a_plugin_is_never_taken_from_the_graded_tree(
+    bubblewrap_sandbox: BubblewrapSandbox,
+) -> None:
+    files = {"evil.py": "import os\nos._exit(0)\n", "test_a.py": "def test_a(): pass\n"}
+    seen = run(bubblewrap_sandbox, files, "test_a.py", words="python -m pytest -p evil")
+    assert 'pytest could not start: Error importing plugin "evil"' in seen.trouble

@@ -1,6 +1,6 @@
 """Starts pytest inside a grading sandbox and writes what it sees to a report file, line by line.
 
-A plain file that knows nothing of labkit: standard library only, Python 3.6 and pytest 5.4 or
+A plain file that knows nothing of labkit: standard library only, Python 3.6 and pytest 5.0 or
 newer. It is started as a script, so the work folder is on the import path only after pytest and the
 plugins that were asked for are loaded.
 """
