@@ -1,13 +1,30 @@
-"""Turns the grading command of a task into the command line that runs our plugin instead."""
+"""Turns the grading command of a task into the command line that runs the tests and reports.
 
+pytest and unittest are started by a file of ours, which writes its own report; any other command
+has to write JUnit XML where `{report}` stands in it.
+"""
+
+import argparse
+import posixpath
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NoReturn, assert_never
 
 from labkit.errors import InputError
+from labkit_grader.selection import belongs, hidden_tests, is_test
+from labkit_grader.testrun import Runner
 
 PLUGIN = "/labkit/labkit_report.py"
-_OURS = ("-p", "no:cacheprovider", "--rootdir=/workspace", "--continue-on-collection-errors")
+UNITTEST = "/labkit/labkit_unittest.py"
+JUNIT = "/report/junit.xml"
+"""Where a JUnit report is written: a file, or a folder of them."""
+REPORT_WORD, TESTS_WORD = "{report}", "{tests}"
+# A plugin's settings are unknown where the plugin is not loaded: no reason not to start.
+_OURS = (
+    *("-p", "no:cacheprovider", "--rootdir=/workspace", "--continue-on-collection-errors"),
+    *("-W", "ignore::pytest.PytestConfigWarning"),
+)
 _PYTHON = re.compile(r"(?:.*/)?python[0-9.]*")
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -18,48 +35,89 @@ _TAKES_A_VALUE = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """How to start pytest for one task."""
+    """How to run the tests of one task."""
 
+    runner: Runner
     program: tuple[str, ...]
-    """The interpreter and its own options."""
-    options: tuple[str, ...]
-    """The author's options for pytest."""
+    """The interpreter and its own options; of a JUnit command every word."""
+    options: tuple[str, ...] = ()
+    """The author's options for pytest or unittest."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    patterns: tuple[str, ...] = ()
+    """How the project calls its test files, beside what the runner does by itself."""
+    roots: tuple[str, ...] = ()
+    """Folders from which unittest names modules, before those of every project."""
 
     def argv(self, targets: tuple[str, ...]) -> tuple[str, ...]:
         """Return the command line that runs the test files `targets`, or the project's own."""
-        files = (f"/workspace/{target}" for target in targets)
-        return (*self.program, PLUGIN, *_OURS, *self.options, *files)
+        match self.runner:
+            case Runner.PYTEST:
+                files = (f"/workspace/{target}" for target in targets)
+                return (*self.program, PLUGIN, *_OURS, *self.options, *files)
+            case Runner.UNITTEST:
+                return (*self.program, UNITTEST, *self.options, "--", *targets)
+            case Runner.JUNIT:
+                return tuple(_filled(self.program, targets))
+            case _:
+                assert_never(self.runner)
+
+    def is_test(self, path: str) -> bool:
+        """Return whether a file of this name holds tests for this runner."""
+        return is_test(path, self.runner, self.patterns)
+
+    def test_files(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the hidden files that the runner is asked to run."""
+        return hidden_tests(paths, self.runner, self.patterns)
+
+    def is_of(self, test: str, files: Iterable[str]) -> bool:
+        """Return whether a test, by its id, is one of some files."""
+        return any(belongs(test, file, self.runner, self.roots) for file in files)
 
 
-def read_command(words: tuple[str, ...], *, paths: Container[str] = ()) -> Command:
-    """Take a grading command apart; raises InputError when it does not run pytest.
+def read_command(
+    words: tuple[str, ...], *, paths: Container[str] = (), patterns: tuple[str, ...] = ()
+) -> Command:
+    """Take a grading command apart; raises InputError when no test could be told of by it.
 
-    Words that name one of `paths` (files and folders of the project) are dropped: what is run is
-    decided by the oracle.
+    Words for pytest that name one of `paths` (files and folders of the project), and names of
+    modules for unittest, are dropped: what is run is decided by the oracle. `patterns` are those
+    of pytest's setting python_files.
     """
     environment: dict[str, str] = {}
     rest = list(words)
     while rest and (match := _ASSIGNMENT.fullmatch(rest[0])):
         environment[match[1]] = match[2]
         del rest[0]
-    program, options = _split(rest)
-    return Command(
-        program=program, options=tuple(_without_paths(options, paths)), environment=environment
-    )
+    if found := _split(rest, "pytest"):
+        _without_words_for_junit(found[1], "pytest")
+        return Command(
+            runner=Runner.PYTEST,
+            program=found[0],
+            options=tuple(_without_paths(found[1], paths)),
+            environment=environment,
+            patterns=patterns,
+        )
+    if found := _split(rest, "unittest"):
+        _without_words_for_junit(found[1], "unittest")
+        return _unittest(found[0], found[1], environment)
+    _check_junit(rest)
+    return Command(runner=Runner.JUNIT, program=tuple(rest), environment=environment)
 
 
-def _split(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    if words and _PYTEST.fullmatch(words[0]):
+def writes_junit(words: tuple[str, ...]) -> bool:
+    """Return whether a grading command is one of a runner that writes JUnit XML by itself."""
+    return any(REPORT_WORD in word for word in words)
+
+
+def _split(words: list[str], module: str) -> tuple[tuple[str, ...], list[str]] | None:
+    """Return the interpreter's words and the options of a module that it runs, if it does."""
+    if words and module == "pytest" and _PYTEST.fullmatch(words[0]):
         return ("python",), words[1:]
     if words and _PYTHON.fullmatch(words[0]) and "-m" in words:
         at = words.index("-m")
-        if words[at + 1 : at + 2] == ["pytest"]:
+        if words[at + 1 : at + 2] == [module]:
             return tuple(words[:at]), words[at + 2 :]
-    raise InputError(
-        f"the grading command does not run pytest: {' '.join(words)[:200]}",
-        hint='write it as "python -m pytest", with options behind it',
-    )
+    return None
 
 
 def _without_paths(options: list[str], paths: Container[str]) -> list[str]:
@@ -69,3 +127,96 @@ def _without_paths(options: list[str], paths: Container[str]) -> list[str]:
         if value or word.split("::")[0].rstrip("/") not in paths:
             kept.append(word)
     return kept
+
+
+def _without_words_for_junit(options: list[str], name: str) -> None:
+    found = [word for word in options if REPORT_WORD in word or TESTS_WORD in word]
+    if found:
+        raise InputError(
+            f"the grading command runs {name}, which needs no {' '.join(found)}",
+            hint=f'write it as "python -m {name}", with other options behind it: labkit adds its '
+            "own report and the hidden tests",
+        )
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reads unittest's options; what it does not know is an InputError."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(
+            f"unittest does not know this grading command: {message}",
+            hint='write it as "python -m unittest", with -k, -b, --locals or '
+            "discover -s FOLDER -t FOLDER -p PATTERN behind it",
+        )
+
+
+def _unittest(
+    program: tuple[str, ...], words: list[str], environment: Mapping[str, str]
+) -> Command:
+    """Keep the options that change which tests there are or what they see."""
+    discovers = "discover" in words
+    read = _unittest_parser(discovers=discovers).parse_intermixed_args(words)
+    options = [word for pattern in read.k for word in ("-k", pattern)]
+    options += ["--buffer"] * read.buffer + ["--locals"] * read.locals
+    patterns: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    if discovers:
+        # As unittest reads them: discover [start [pattern [top]]].
+        places: list[str] = read.names[read.names.index("discover") + 1 :][:3]
+        given: list[str] = [read.start_directory, read.pattern, read.top_level_directory or ""]
+        start, pattern, top = places + given[len(places) :]
+        options += ["--start", start, "--pattern", pattern]
+        options += ["--top", top] if top else []
+        patterns, roots = (pattern,), (posixpath.normpath(top or start),)
+    return Command(
+        runner=Runner.UNITTEST,
+        program=program,
+        options=tuple(options),
+        environment=environment,
+        patterns=patterns,
+        roots=roots,
+    )
+
+
+def _unittest_parser(*, discovers: bool) -> _Parser:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    for names in (("-v", "--verbose"), ("-q", "--quiet"), ("-f", "--failfast"), ("-c", "--catch")):
+        parser.add_argument(*names, action="store_true")  # nothing that counts: dropped
+    parser.add_argument("--durations")
+    parser.add_argument("-b", "--buffer", action="store_true")
+    parser.add_argument("--locals", action="store_true")
+    parser.add_argument("-k", action="append", default=[])
+    if discovers:
+        parser.add_argument("-s", "--start-directory", default=".")
+        parser.add_argument("-p", "--pattern", default="test*.py")
+        parser.add_argument("-t", "--top-level-directory")
+    parser.add_argument("names", nargs="*")
+    return parser
+
+
+def _check_junit(words: list[str]) -> None:
+    if not writes_junit(tuple(words)):
+        raise InputError(
+            "the grading command runs neither pytest nor unittest, and does not say where its "
+            f"JUnit report goes: {' '.join(words)[:200]}",
+            hint='write it as "python -m pytest" or "python -m unittest"; any other runner has to '
+            "write JUnit XML to {report}, for example: node --test --test-reporter=junit "
+            "--test-reporter-destination={report} {tests}",
+        )
+    inside = [word for word in words if TESTS_WORD in word and word != TESTS_WORD]
+    if inside:
+        raise InputError(
+            f"{TESTS_WORD} stands for several words, so it has to be one of its own, not part of "
+            f"{inside[0][:200]}",
+            hint="give the files to a script behind it: sh -c 'run --out {report} \"$@\"' sh "
+            "{tests}",
+        )
+
+
+def _filled(words: Iterable[str], targets: tuple[str, ...]) -> Iterable[str]:
+    """Yield a JUnit command's words with the report's place and the test files in them."""
+    for word in words:
+        if word == TESTS_WORD:
+            yield from (f"./{path}" if path.startswith("-") else path for path in targets)
+        else:
+            yield word.replace(REPORT_WORD, JUNIT)

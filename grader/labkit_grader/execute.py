@@ -1,29 +1,26 @@
-"""Runs pytest on a tree in a fresh sandbox and says what was seen, whatever the code there did.
+"""Runs tests on a tree in a fresh sandbox and says what was seen, whatever the code there did.
 
-Nothing that the code prints counts. The report comes from our plugin, is read once every process
-is gone, and has to be whole and agree with the exit code; even so, code in the same process can
-forge it, which is what `tamper.py` looks for.
+Nothing that the code prints counts. The report comes from our plugin, or is JUnit XML that the
+project's own runner wrote, is read once every process is gone, and has to be whole and agree with
+the exit code; even so, code in the same process can forge it, which is what `tamper.py` looks for.
 """
 
 import io
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources import files
-from typing import IO, Any
 
-from labkit.archive import Entry, Kind, read_tar, write_tar
-from labkit.errors import InfrastructureError, ReturnedTooLargeError
+from labkit.archive import Entry, Kind, write_tar
+from labkit.errors import InfrastructureError
 from labkit.model import Ended
-from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
+from labkit.sandbox.interface import Limits, Sandbox, Spec, Streams
 from labkit_grader.command import Command
 from labkit_grader.place import Tree
-from labkit_grader.testrun import OUTCOMES, PASSED, TestRun
+from labkit_grader.reports import LINES, collect_reports, test_run
+from labkit_grader.testrun import Runner, TestRun
 
-_REPORT = "report.jsonl"
-_MIB = 1024 * 1024
-_MOST_REPORT = 32 * _MIB
-_MOST_OUTPUT = _MIB
+_MOST_OUTPUT = 1024 * 1024
 _TAIL = 4000
 
 
@@ -44,113 +41,42 @@ def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ..
     nothing was measured.
     """
     stdout, stderr = io.BytesIO(), io.BytesIO()
-    spec = _spec(bench, tree, command.argv(targets), command.environment)
-    outcome, report = bench.sandbox.run(spec, Streams(stdout=stdout, stderr=stderr), _read_report)
+    outcome, found = bench.sandbox.run(
+        _spec(bench, tree, command, targets),
+        Streams(stdout=stdout, stderr=stderr),
+        partial(collect_reports, command.runner),
+    )
     if outcome.ended is Ended.KILLED:
         raise InfrastructureError("the grading sandbox was killed from outside")
-    return _test_run(outcome, report, _tail(stdout) + _tail(stderr))
+    return test_run(command.runner, outcome, found, _tail(stdout) + _tail(stderr))
 
 
-def _spec(bench: Bench, tree: Tree, argv: tuple[str, ...], environment: Mapping[str, str]) -> Spec:
+def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> Spec:
     workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
-    plugin = files("labkit_grader") / "plugin" / "labkit_report.py"
-    ours = Entry(path=b"labkit/labkit_report.py", kind=Kind.FILE, data=plugin.read_bytes())
+    environment = {"PYTHONDONTWRITEBYTECODE": "1"}
+    if command.runner is not Runner.JUNIT:
+        environment["LABKIT_REPORT"] = f"/report/{LINES}"
+        # Plugins of the environment are loaded by name, with -p, never by being there.
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return Spec(
-        argv=argv,
+        argv=command.argv(targets),
         image=bench.image,
         returned="/report",
         memory_folders=("/workspace", "/labkit"),
-        streamed_tar=write_tar([*workspace, ours]),
+        streamed_tar=write_tar([*workspace, *_our_files()]),
         workdir="/workspace",
-        environment={
-            **environment,
-            "LABKIT_REPORT": f"/report/{_REPORT}",
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
+        environment={**command.environment, **environment},
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
         labels=bench.labels,
     )
 
 
-def _read_report(stream: IO[bytes]) -> bytes | str:
-    """Return the report's content, or why there is none."""
-    try:
-        for entry in read_tar(
-            stream, most_bytes=_MOST_REPORT, most_file_bytes=_MOST_REPORT, most_entries=100
-        ):
-            if entry.path == _REPORT.encode():
-                return entry.data if entry.kind is Kind.FILE else "the report is not a plain file"
-    except ReturnedTooLargeError as error:
-        return f"the report could not be read: {error}"
-    return "there is no report"
+def _our_files() -> Iterator[Entry]:
+    """Yield what runs inside the sandbox: plain files that know nothing of labkit."""
+    for file in (files("labkit_grader") / "plugin").iterdir():
+        if file.name.startswith("labkit_"):
+            yield Entry(path=f"labkit/{file.name}".encode(), kind=Kind.FILE, data=file.read_bytes())
 
 
 def _tail(stream: io.BytesIO) -> str:
     return stream.getvalue()[-_TAIL:].decode(errors="backslashreplace")
-
-
-def _test_run(outcome: Outcome, report: bytes | str, log: str) -> TestRun:
-    problem, data = (report, b"") if isinstance(report, str) else ("", report)
-    lines = tuple(_lines(data))
-    ends = [line["exit"] for line in lines if line["kind"] == "end"]
-    return TestRun(
-        ended=outcome.ended,
-        exit_code=outcome.exit_code,
-        outcomes=_outcomes(lines),
-        messages={
-            _id(line): str(line["message"])
-            for line in lines
-            if line["kind"] == "test" and line.get("message")
-        },
-        collected=tuple(_id(line) for line in lines if line["kind"] == "collected"),
-        collect_errors={
-            _id(line): str(line.get("message", ""))
-            for line in lines
-            if line["kind"] == "collect_error"
-        },
-        reported_exit=ends[0] if len(ends) == 1 and lines[-1]["kind"] == "end" else None,
-        problem=problem,
-        seconds=outcome.seconds,
-        image_digest=outcome.image_digest,
-        log=log,
-    )
-
-
-def _lines(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the report's lines; one that is not ours ends the report."""
-    for line in data.splitlines():
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            return
-        if not _is_ours(value):
-            return
-        yield value
-
-
-def _is_ours(value: object) -> bool:
-    match value:
-        case {"kind": "end", "exit": int()}:
-            return True
-        case {"kind": "collected" | "collect_error", "id": str()}:
-            return True
-        case {"kind": "test", "id": str(), "outcome": str(outcome)}:
-            return outcome in OUTCOMES
-        case _:
-            return False
-
-
-def _outcomes(lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the outcomes by test; one that was told of twice passed only if it always did."""
-    found: dict[str, str] = {}
-    for line in lines:
-        if line["kind"] == "test":
-            test, outcome = _id(line), str(line["outcome"])
-            found[test] = outcome if found.get(test, PASSED) == PASSED else found[test]
-    return found
-
-
-def _id(line: Mapping[str, Any]) -> str:
-    """Return a test's id as text that can always be written to a file."""
-    return str(line["id"]).encode(errors="backslashreplace").decode()

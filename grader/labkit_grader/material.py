@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatch
 
 from labkit.archive import Entry, Kind
 from labkit.errors import InputError, IntegrityError, refuse
@@ -19,7 +18,6 @@ from labkit.model import Category
 
 EVIDENCE = "evidence.json"
 _ORACLE = "oracle.yaml"
-_TEST_FILES = ("test_*.py", "*_test.py", "tests.py")
 
 
 class Edits(StrEnum):
@@ -73,11 +71,6 @@ class Material:
             Entry(path=path.encode(), kind=Kind.FILE, data=data)
             for path, data in self.hidden.items()
         )
-
-    @property
-    def test_files(self) -> tuple[str, ...]:
-        """The hidden files that pytest is asked to run."""
-        return test_files(self.hidden)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,21 +128,6 @@ def draft_digest(files: Mapping[str, bytes]) -> str:
         path: hashlib.sha256(data).hexdigest() for path, data in files.items() if path != EVIDENCE
     }
     return hashlib.sha256(canonical_json(listed)).hexdigest()
-
-
-def test_files(paths: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return the files that hold tests, by name; where no name says so, every module may."""
-    modules = [
-        path
-        for path in sorted(paths)
-        if path.endswith(".py") and path.split("/")[-1] not in ("conftest.py", "__init__.py")
-    ]
-    return tuple(path for path in modules if is_test_file(path)) or tuple(modules)
-
-
-def is_test_file(path: str) -> bool:
-    """Return whether pytest would look for tests in a file of this name."""
-    return any(fnmatch(path.rpartition("/")[2], pattern) for pattern in _TEST_FILES)
 
 
 def _below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:

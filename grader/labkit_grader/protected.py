@@ -4,6 +4,7 @@ A diff can change what pytest runs as surely as it can change the code under tes
 could is put back as the base has it, or removed where the base has none, and is named.
 """
 
+import posixpath
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -12,16 +13,18 @@ from dataclasses import dataclass
 from labkit.archive import Entry, Kind
 from labkit.model import Category
 from labkit.tasks import Task, forbidden_edits, within
+from labkit_grader.command import writes_junit
 from labkit_grader.place import Tree, shown
 
-TEST_FOLDERS = frozenset({"tests", "test"})
+TEST_FOLDERS = frozenset({"tests", "test", "__tests__"})
 _ALWAYS = frozenset({"conftest", "sitecustomize", "usercustomize"})
 _PYTEST_FILES = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"})
 _SHARED_FILES = frozenset({"pyproject.toml", "tox.ini", "setup.cfg"})
 _METADATA = (".dist-info", ".egg-info")
 _MODULE_ENDINGS = (".py", ".pyc", ".so", ".pyd")
 _RUNNER_MODULES = frozenset(
-    {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "labkit_report"}
+    {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"}
+    | {"labkit_report", "labkit_unittest", "labkit_lines"}
 )
 # `test` is in the standard library, and the name of many a project's test folder.
 _SHADOWABLE = (_RUNNER_MODULES | sys.stdlib_module_names) - TEST_FOLDERS
@@ -95,6 +98,7 @@ def _is_guarded(path: bytes, old: Entry | None, new: Entry | None, task: Task) -
         forbidden_edits(task, (name,))
         or _is_test(name, task)
         or _steers_pytest(name, old, new, task)
+        or _is_runner(name, task)
         or (old is None and _shadows(name))
     )
 
@@ -104,6 +108,12 @@ def _is_test(name: str, task: Task) -> bool:
     if task.category is Category.TESTS or within(name, task.allowed):
         return False
     return in_test_folder(name)
+
+
+def _is_runner(name: str, task: Task) -> bool:
+    """Return whether the grading command itself names a file, as the script that runs the tests."""
+    words = {posixpath.normpath(word) for word in task.command}
+    return writes_junit(task.command) and name in words and not within(name, task.allowed)
 
 
 def _steers_pytest(name: str, old: Entry | None, new: Entry | None, task: Task) -> bool:

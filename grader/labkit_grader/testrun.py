@@ -1,17 +1,30 @@
-"""What one run of pytest gave, as seen from outside it."""
+"""What one run of tests gave, as seen from outside it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import assert_never
 
 from labkit.model import Ended
+from labkit_grader.refusals import refusal
 
 PASSED = "passed"
 MISSING = "missing"
 """The outcome of a test that was expected and not seen."""
 BROKEN = frozenset({"failed", "error"})
 OUTCOMES = BROKEN | {PASSED, "skipped", "xfail", "xpass"}
+NO_REPORT = "there is no report"
 _USAGE, _NO_TESTS = 4, 5
-"""pytest's exit codes for a command line or conftest that it cannot use, and for no tests."""
+"""The exit codes of pytest, and of our unittest, for what they cannot use, and for no tests."""
+
+
+class Runner(StrEnum):
+    """What runs the tests: it decides how its report and its exit code are read."""
+
+    PYTEST = "pytest"
+    UNITTEST = "unittest"
+    JUNIT = "the command"
+    """Any command that writes JUnit XML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,41 +46,60 @@ class TestRun:
     """The exit code in the report's last line; None when that line is missing."""
     problem: str = ""
     """Why the report could not be read, if so."""
+    garbled: bool = False
+    """Whether that is a report as an honest runner may write it too: no well-formed XML."""
     seconds: float
     image_digest: str
     log: str = ""
+    runner: Runner = Runner.PYTEST
 
     @property
     def complete(self) -> bool:
-        """Whether pytest came to its own end and the report tells of every collected test."""
+        """Whether the runner came to its own end and the report tells of every collected test.
+
+        JUnit XML has no last line of its own: a report that is well-formed to its end is whole.
+        """
+        whole = self.ended is Ended.EXITED and not self.problem
+        if self.runner is Runner.JUNIT:
+            return whole
         return (
-            self.ended is Ended.EXITED
-            and self.reported_exit is not None
-            and self.outcomes.keys() >= set(self.collected)
+            whole and self.reported_exit is not None and self.outcomes.keys() >= set(self.collected)
         )
 
     @property
     def agrees(self) -> bool:
         """Whether exit code, last line and outcomes tell the same story."""
         bad = bool(self.collect_errors) or not BROKEN.isdisjoint(self.outcomes.values())
-        allowed = {1, 2} if bad else {0 if self.collected else _NO_TESTS}
+        match self.runner:
+            case Runner.JUNIT:
+                return (self.exit_code == 0) is not bad
+            case Runner.PYTEST:
+                broken = {1, 2}
+            case Runner.UNITTEST:
+                broken = {1}
+            case _:
+                assert_never(self.runner)
+        allowed = broken if bad else {0 if self.collected else _NO_TESTS}
         return self.exit_code == self.reported_exit and self.exit_code in allowed
 
     @property
     def trouble(self) -> str:
         """Why the run cannot be taken at its word; empty when it was whole and agrees."""
         refused = self.exit_code == _USAGE == self.reported_exit
+        early = self.reported_exit is None and self.runner is not Runner.JUNIT
+        ended = f"and the process ended with code {self.exit_code}: {self.last_words}"
         reasons = (
             (self.ended is Ended.TIMEOUT, "the tests ran out of time"),
             (self.ended is Ended.OUT_OF_MEMORY, "the tests ran out of memory"),
+            (self.problem == NO_REPORT, f"{NO_REPORT}, {ended}"),
             (bool(self.problem), self.problem),
             (
-                self.reported_exit is None,
-                f"the process ended with code {self.exit_code} before pytest had finished: "
+                early,
+                f"the process ended with code {self.exit_code} before {self.runner} had finished: "
                 f"{self.last_words}",
             ),
-            (refused, f"pytest could not start: {self.last_words}"),
-            (not self.complete, "pytest ended before every collected test had run"),
+            (refused, f"{self.runner} could not start: {refusal(self.log) or self.last_words}"),
+            (not self.complete, f"{self.runner} ended before every collected test had run"),
             (
                 not self.agrees,
                 f"exit code {self.exit_code} does not go with the tests' outcomes",

@@ -88,7 +88,8 @@ def validate_task(bench: Bench, case: Case, *, repeats: int = REPEATS) -> Eviden
             case.command()
         proof = oracle_for(case.task.category).prove(bench, case, repeats=repeats)
     except InputError as error:
-        proof = Proof(problems=error.problems)
+        mend = f"; {error.hint}" if error.hint else ""
+        proof = Proof(problems=tuple(f"{problem}{mend}" for problem in error.problems))
     leaks = _prompt_leaks(case)
     return Evidence(
         case=case,

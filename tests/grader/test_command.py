@@ -1,9 +1,15 @@
 """The author's grading command, and what becomes of it."""
 
+import re
+import shlex
+
 import pytest
+import yaml
+from house import ROOT
 
 from labkit.errors import InputError
-from labkit_grader.command import PLUGIN, read_command
+from labkit_grader.command import PLUGIN, UNITTEST, read_command
+from labkit_grader.testrun import Runner
 
 PATHS = {"tests", "tests/test_a.py", "tox.ini", "src"}
 
@@ -17,19 +23,92 @@ PATHS = {"tests", "tests/test_a.py", "tox.ini", "src"}
         ("py.test -k slow tests/test_a.py::test_x", ("python",), ("-k", "slow")),
         ("/usr/bin/python3 -m pytest -c tox.ini src/", ("/usr/bin/python3",), ("-c", "tox.ini")),
         ("pytest -k tests", ("python",), ("-k", "tests")),
+        ("pytest -p xdist", ("python",), ("-p", "xdist")),
     ],
-    ids=["default", "options", "program", "one test", "settings file", "value like a path"],
+    ids=["default", "options", "program", "one test", "settings file", "value like a path", "-p"],
 )
 def test_program_and_options_are_kept_and_paths_dropped(
     words: str, program: tuple[str, ...], options: tuple[str, ...]
 ) -> None:
     command = read_command(tuple(words.split()), paths=PATHS)
-    assert (command.program, command.options) == (program, options)
+    assert (command.runner, command.program, command.options) == (Runner.PYTEST, program, options)
+
+
+@pytest.mark.parametrize(
+    ("words", "program", "options", "patterns"),
+    [
+        ("python -m unittest", ("python",), (), ()),
+        ("python3.9 -I -m unittest -v -f -c -q tests.test_more", ("python3.9", "-I"), (), ()),
+        ("python -m unittest tests/test_a.py -k one -k t*o", None, ("-k", "one", "-k", "t*o"), ()),
+        ("python -m unittest -b --locals --durations 5", None, ("--buffer", "--locals"), ()),
+        (
+            "python -m unittest discover",
+            None,
+            ("--start", ".", "--pattern", "test*.py"),
+            ("test*.py",),
+        ),
+        (
+            "python -m unittest discover -v -s tests -p check*.py -t .",
+            None,
+            ("--start", "tests", "--pattern", "check*.py", "--top", "."),
+            ("check*.py",),
+        ),
+        (
+            "python -m unittest discover tests check*.py",
+            None,
+            ("--start", "tests", "--pattern", "check*.py"),
+            ("check*.py",),
+        ),
+    ],
+    ids=["default", "module", "names", "output", "discover", "discover options", "positional"],
+)
+def test_options_of_unittest_are_kept_and_names_dropped(
+    words: str,
+    program: tuple[str, ...] | None,
+    options: tuple[str, ...],
+    patterns: tuple[str, ...],
+) -> None:
+    command = read_command(tuple(words.split()))
+    assert command.runner is Runner.UNITTEST
+    assert command.program == (program or ("python",))
+    assert (command.options, command.patterns) == (options, patterns)
+    assert command.argv(("tests/test_a.py",)) == (
+        *(*command.program, UNITTEST),
+        *(*options, "--", "tests/test_a.py"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "run"),
+    [
+        ("sh tests/run.sh {report} {tests}", "sh tests/run.sh /report/junit.xml a.sh b.sh"),
+        ("node --test --out={report} {tests}", "node --test --out=/report/junit.xml a.sh b.sh"),
+        ("make check REPORT={report}", "make check REPORT=/report/junit.xml"),
+        ("run {report} {other} {}", "run /report/junit.xml {other} {}"),
+    ],
+    ids=["words", "inside a word", "no tests", "other braces"],
+)
+def test_any_command_with_a_place_for_its_report_is_taken_as_it_is(words: str, run: str) -> None:
+    command = read_command(tuple(words.split()), paths={"tests/run.sh"})
+    assert command.runner is Runner.JUNIT
+    assert command.argv(("a.sh", "b.sh")) == tuple(run.split())
+    assert command.argv(()) == tuple(run.replace(" a.sh b.sh", "").split())
+
+
+def test_a_test_file_is_never_taken_for_an_option() -> None:
+    command = read_command(("run", "{report}", "{tests}"))
+    assert command.argv(("-test.sh",))[-1] == "./-test.sh"
+
+
+def test_a_file_name_with_a_placeholder_in_it_is_no_placeholder() -> None:
+    command = read_command(("run", "{report}", "{tests}"))
+    assert command.argv(("{report}.test.js",))[-1] == "{report}.test.js"
 
 
 def test_variables_go_into_the_environment() -> None:
     command = read_command(("TZ=UTC", "LC_ALL=C", "pytest"))
     assert command.environment == {"TZ": "UTC", "LC_ALL": "C"}
+    assert read_command(("A=1", "run", "{report}")).environment == {"A": "1"}
 
 
 def test_the_plugin_is_run_in_the_place_of_pytest() -> None:
@@ -40,8 +119,41 @@ def test_the_plugin_is_run_in_the_place_of_pytest() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["make test", "python -m unittest", "python", "python -m", "tox", "", "python x.py -m y"],
+    [
+        *("make test", "python", "python -m", "tox", "", "python x.py -m y", "node --test"),
+        *("python -m unittest.mock", "python unitTests.py", "TZ=UTC", "run {tests}"),
+    ],
 )
-def test_another_runner_is_refused(words: str) -> None:
-    with pytest.raises(InputError, match="does not run pytest"):
+def test_a_command_that_tells_of_no_test_is_refused_with_the_mend(words: str) -> None:
+    with pytest.raises(InputError, match="neither pytest nor unittest") as error:
         read_command(tuple(words.split()))
+    assert "{report}" in str(error.value.hint)
+    assert "python -m unittest" in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("pytest", "--junitxml={report}"), "runs pytest, which needs no --junitxml={report}"),
+        (("python", "-m", "unittest", "{tests}"), "runs unittest, which needs no {tests}"),
+        (("python", "-m", "unittest", "--xml"), "unittest does not know this grading command"),
+        (("python", "-m", "unittest", "-k"), "unittest does not know this grading command"),
+        (("sh", "-c", "run {report} {tests}"), "one of its own, not part of run {report} {tests}"),
+    ],
+    ids=["report", "tests", "unknown option", "no value", "tests inside a word"],
+)
+def test_a_command_that_mixes_things_up_is_refused(words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_command(words)
+    assert message in error.value.message
+    assert error.value.hint
+
+
+def test_every_command_in_the_documents_is_one() -> None:
+    text = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(grading: .+?)```", text, re.DOTALL)
+    assert len(blocks) >= 4
+    for block in blocks:
+        command = read_command(tuple(shlex.split(yaml.safe_load(block)["grading"])))
+        assert command.runner is Runner.JUNIT
+        assert "/report/junit.xml" in " ".join(command.argv(("a",)))

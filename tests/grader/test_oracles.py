@@ -116,9 +116,12 @@ def test_a_draft_without_hidden_tests_is_not_valid(tmp_path: Path, bench: Bench)
     assert evidence.problems == ("hidden/ holds no test file",)
 
 
-def test_a_command_that_is_not_pytest_is_a_problem(tmp_path: Path, bench: Bench) -> None:
-    evidence = check(tmp_path, bench, grading="make test")
-    assert evidence.problems == ("the grading command does not run pytest: make test",)
+def test_a_command_that_tells_of_no_test_is_a_problem_with_its_mend(
+    tmp_path: Path, bench: Bench
+) -> None:
+    (problem,) = check(tmp_path, bench, grading="make test").problems
+    assert problem.startswith("the grading command runs neither pytest nor unittest")
+    assert "any other runner has to write JUnit XML to {report}" in problem
 
 
 def test_a_collection_error_at_the_base_is_told_apart(tmp_path: Path, bench: Bench) -> None:

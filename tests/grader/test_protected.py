@@ -131,6 +131,27 @@ def test_only_the_allowed_paths_keep_their_changes(tmp_path: Path) -> None:
     assert files == {"a/x.py": "new", "b/x.py": "old", "tests/t.py": "new"}
 
 
+@pytest.mark.parametrize(
+    ("grading", "allowed", "content"),
+    [
+        ("sh ./ci//run.sh {report}", (), "old"),
+        ("sh ci/run.sh --out={report}", ("ci/",), "new"),
+        ("sh other.sh {report} ci", (), "new"),
+        ("python -m pytest ci/run.sh", (), "new"),
+    ],
+    ids=["named", "allowed", "not named", "another runner"],
+)
+def test_the_file_that_a_command_names_runs_as_at_the_base(
+    tmp_path: Path, grading: str, allowed: tuple[str, ...], content: str
+) -> None:
+    base: Files = {"ci/run.sh": "old"}
+    files, named = guarded(
+        tmp_path, base, {"ci/run.sh": "new"}, grading=grading, allowed=allowed, forbidden=()
+    )
+    assert files == {"ci/run.sh": content}
+    assert named == (() if content == "new" else ("ci/run.sh: put back as at the base",))
+
+
 def test_in_a_tests_task_tests_and_their_fixtures_are_the_work(tmp_path: Path) -> None:
     changes: Files = {"tests/test_a.py": "new", "tests/conftest.py": "new", "conftest.py": "new"}
     files, named = guarded(

@@ -13,7 +13,7 @@ class Behaviour:
 
     def prove(self, bench: Bench, case: Case, *, repeats: int) -> Proof:
         """Find which hidden tests begin to pass and which still pass."""
-        if not case.material.test_files:
+        if not case.test_files:
             return Proof(problems=("hidden/ holds no test file",))
         sides = run_sides(bench, case, repeats=repeats)
         if isinstance(sides, NotApplied):

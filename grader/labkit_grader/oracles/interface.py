@@ -12,6 +12,7 @@ from labkit_grader.command import Command, read_command
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected, Material
 from labkit_grader.place import Applied, leading, shown
+from labkit_grader.selection import python_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,16 @@ class Case:
     def command(self) -> Command:
         """Return how the task's tests are started; raises InputError for another runner."""
         known = {shown(part) for entry in self.base.entries for part in leading(entry.path)}
-        return read_command(self.task.command, paths=known | self.material.hidden.keys())
+        return read_command(
+            self.task.command,
+            paths=known | self.material.hidden.keys(),
+            patterns=python_files(self.base.files()),
+        )
+
+    @property
+    def test_files(self) -> tuple[str, ...]:
+        """The hidden files that the task's runner is asked to run."""
+        return self.command().test_files(self.material.hidden)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

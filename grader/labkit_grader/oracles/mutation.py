@@ -1,13 +1,13 @@
 """Test writing: tests are good when they pass on the real code and catch every planted fault."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from labkit.archive import Entry, Kind
 from labkit.errors import IntegrityError
 from labkit.fields import first_words
 from labkit_grader.execute import Bench, run_tests
-from labkit_grader.material import Expected, is_test_file
+from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
 from labkit_grader.oracles.sides import run_flags
 from labkit_grader.place import NotApplied, Tree, apply_to_base, base_tree, shown
@@ -48,11 +48,11 @@ class Mutation:
             faults = _faults(case)
         except IntegrityError as error:
             return Proof(problems=(error.message,))
-        if not faults or not case.material.test_files:
+        if not faults or not case.test_files:
             return Proof(problems=("a tests task needs mutations/ and reference tests in hidden/",))
         material = case.material
         reference = _Suite(
-            bench=bench, case=case, files=material.hidden_entries, targets=material.test_files
+            bench=bench, case=case, files=material.hidden_entries, targets=case.test_files
         )
         base = base_tree(case.base)
         runs = tuple(reference.run(base) for _ in range(repeats))
@@ -83,8 +83,9 @@ class Mutation:
         """Grade the tests that a run added or changed, and nothing else of its diff."""
         base = base_tree(case.base)
         guarded = guard(base, work.applied.tree, case.task)
-        files = _added_tests(base, guarded.tree)
-        targets = tuple(shown(entry.path) for entry in files if is_test_file(shown(entry.path)))
+        is_test = case.command().is_test
+        files = _added_tests(base, guarded.tree, is_test)
+        targets = tuple(shown(entry.path) for entry in files if is_test(shown(entry.path)))
         faults = _faults(case)
         steps = dict.fromkeys((_REAL, *(f"fault {name}" for name in faults)), MISSING)
         if not targets:
@@ -154,14 +155,14 @@ def _dropped(tests: list[str]) -> tuple[str, ...]:
             f"{first_words(tests)}",)  # fmt: skip
 
 
-def _added_tests(base: Tree, tree: Tree) -> tuple[Entry, ...]:
+def _added_tests(base: Tree, tree: Tree, is_test: Callable[[str], bool]) -> tuple[Entry, ...]:
     """Return the files for tests in which a tree differs from the base."""
     return tuple(
         entry
         for path, entry in sorted(tree.items())
         if base.get(path) != entry
         and entry.kind in (Kind.FILE, Kind.EXECUTABLE)
-        and (in_test_folder(shown(path)) or is_test_file(shown(path)))
+        and (in_test_folder(shown(path)) or is_test(shown(path)))
     )
 
 

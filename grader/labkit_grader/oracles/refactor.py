@@ -1,6 +1,6 @@
 """Refactorings: a structural check begins to pass, the behaviour passes on both sides."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from labkit.fields import first_words
 from labkit_grader.execute import Bench
@@ -20,10 +20,10 @@ class Refactor:
         sides = run_sides(bench, case, repeats=repeats)
         if isinstance(sides, NotApplied):
             return Proof(problems=(f"the solution cannot be laid out: {sides.reason}",))
-        structure = case.material.rules.structure
+        command, structure = case.command(), case.material.rules.structure
 
         def more(compared: Compared) -> Iterator[str]:
-            return _problems(compared, structure)
+            return _problems(compared, lambda test: command.is_of(test, structure))
 
         return prove_sides(sides, compare(sides), more=more)
 
@@ -39,12 +39,12 @@ def _missing_files(case: Case) -> Iterator[str]:
     for path in structure:
         if path not in case.material.hidden:
             yield f"oracle.yaml names hidden/{path}, which is not there"
-    if not set(case.material.test_files) - set(structure):
+    if not set(case.test_files) - set(structure):
         yield "hidden/ holds no test of the behaviour beside the structural check"
 
 
-def _problems(compared: Compared, structure: tuple[str, ...]) -> Iterator[str]:
-    changed = [test for test in compared.fail_to_pass if _file(test) not in structure]
+def _problems(compared: Compared, structural: Callable[[str], bool]) -> Iterator[str]:
+    changed = [test for test in compared.fail_to_pass if not structural(test)]
     if changed:
         yield (
             "tests of the behaviour have to pass at the base too, these do not: "
@@ -52,9 +52,5 @@ def _problems(compared: Compared, structure: tuple[str, ...]) -> Iterator[str]:
         )
     if len(changed) == len(compared.fail_to_pass):
         yield "no structural check fails at the base and passes at the solution"
-    if all(_file(test) in structure for test in compared.pass_to_pass):
+    if all(structural(test) for test in compared.pass_to_pass):
         yield "no test of the behaviour passes on both sides"
-
-
-def _file(test: str) -> str:
-    return test.partition("::")[0]

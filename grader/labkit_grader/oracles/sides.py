@@ -76,7 +76,7 @@ def stage(case: Case, tree: Tree) -> Guarded:
 
 def run_hidden(bench: Bench, case: Case, staged: Guarded) -> TestRun:
     """Run every hidden test file in one process."""
-    return run_tests(bench, staged.tree, case.command(), case.material.test_files)
+    return run_tests(bench, staged.tree, case.command(), case.test_files)
 
 
 def compare(sides: Sides) -> Compared:

@@ -1,72 +1,77 @@
 """Starts pytest inside a grading sandbox and writes what it sees to a report file, line by line.
 
-A plain file that knows nothing of labkit: standard library only, Python 3.8 and pytest 6 or newer.
-It is started as a script, so the work folder is on the import path only after pytest is loaded.
+A plain file that knows nothing of labkit: standard library only, Python 3.6 and pytest 5.0 or
+newer. It is started as a script, so the work folder is on the import path only after pytest and the
+plugins that were asked for are loaded.
 """
 
-from __future__ import annotations
-
-import json
-import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Dict, List, Sequence
 
 import pytest
 
-_LONGEST_MESSAGE = 2000
-
-
-class Report:
-    """A file of JSON lines, each written at once, so that a sudden end loses none before it."""
-
-    def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-
-    def write(self, kind: str, **values: object) -> None:
-        """Append one line."""
-        os.write(self._file, (json.dumps({"kind": kind, **values}) + "\n").encode("ascii"))
+if TYPE_CHECKING:
+    from labkit_grader.plugin.labkit_lines import (
+        LONGEST_MESSAGE,
+        Report,
+        enter,
+        import_roots,
+        open_report,
+    )
+else:  # beside this file, in the sandbox
+    sys.path.insert(0, str(Path(__file__).parent))
+    from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report
 
 
 class Plugin:
     """The pytest plugin: collected ids, one line per finished test, collection errors."""
 
-    def __init__(self, report: Report, roots: Sequence[str]) -> None:
+    def __init__(self, report: Report, roots: List[str]) -> None:
         self._report = report
         self._roots = roots
-        self._seen: list[pytest.TestReport] = []
+        self._seen: Dict[str, List["pytest.TestReport"]] = {}
 
-    def pytest_load_initial_conftests(self) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: "pytest.Config", args: List[str]) -> None:
         """Make the project importable, now that pytest and its plugins are loaded."""
         sys.path[:0] = self._roots
+        if early_config.pluginmanager.hasplugin("xdist"):
+            args.append("-n0")  # tests that run in other processes could not be told of
+        if early_config.pluginmanager.hasplugin("pytest_cov"):
+            # Too little coverage is no failed test, and must not look like one.
+            early_config.known_args_namespace.cov_fail_under = 0
+            args.append("--cov-fail-under=0")
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+    def pytest_collectreport(self, report: "pytest.CollectReport") -> None:
         """Note a file that could not be collected."""
         if report.failed:
-            message = str(report.longrepr)[-_LONGEST_MESSAGE:]
+            message = str(report.longrepr)[-LONGEST_MESSAGE:]
             self._report.write("collect_error", id=report.nodeid, message=message)
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
+    def pytest_collection_finish(self, session: "pytest.Session") -> None:
         """Note every test that is going to run."""
         for item in session.items:
             self._report.write("collected", id=item.nodeid)
 
-    def pytest_runtest_logstart(self) -> None:
-        """Begin a test."""
-        self._seen = []
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Begin a test, or begin it again."""
+        self._seen[nodeid] = []
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
         """Keep one phase of the test."""
-        self._seen.append(report)
+        self._seen.setdefault(report.nodeid, []).append(report)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Write the test's one line."""
-        message = "".join(str(each.longrepr) for each in self._seen if each.failed)
-        outcome = fold(self._seen)
-        self._report.write("test", id=nodeid, outcome=outcome, message=message[-_LONGEST_MESSAGE:])
+        seen = self._seen.pop(nodeid, [])
+        message = "".join(str(each.longrepr) for each in seen if each.failed)
+        self._report.write(
+            "test", id=nodeid, outcome=fold(seen), message=message[-LONGEST_MESSAGE:]
+        )
 
 
-def fold(reports: Sequence[pytest.TestReport]) -> str:
+def fold(reports: "Sequence[pytest.TestReport]") -> str:
     """Return the one outcome of a test's phases: passed only if it was seen to pass."""
     if any(each.failed and each.when != "call" for each in reports):
         return "error"
@@ -82,21 +87,16 @@ def fold(reports: Sequence[pytest.TestReport]) -> str:
     return "error"
 
 
-def import_roots(folder: Path) -> list[str]:
-    """Return the folders from which a project's packages are imported."""
-    source = folder / "src"
-    return [str(source), str(folder)] if source.is_dir() else [str(folder)]
-
-
-def main(words: list[str]) -> int:
+def main(words: List[str]) -> int:
     """Run pytest with `words`, write the report's last line, and return pytest's exit code."""
-    report = Report(os.environ.pop("LABKIT_REPORT"))
+    report = open_report()
     roots = import_roots(Path.cwd())
-    sys.path.pop(0)  # this file's own folder
-    # Programs that tests start find the project as the tests do.
-    known = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([known, *roots] if known else roots)
-    code = int(pytest.main(words, plugins=[Plugin(report, roots)]))
+    enter(roots)
+    try:
+        code = int(pytest.main(words, plugins=[Plugin(report, roots)]))
+    except ImportError as error:  # before pytest 9, a plugin that is not there
+        sys.stderr.write(f"ERROR: {error}\n")
+        code = int(pytest.ExitCode.USAGE_ERROR)
     report.write("end", exit=code)
     return code
 
