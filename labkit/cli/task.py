@@ -24,10 +24,10 @@ def new(
     me: Me = "",
 ) -> None:
     """Start a golden task from a solved commit."""
-    from labkit.cli import author
+    from labkit.cli import authoring
 
-    source = author.Source(commit=commit, base=base, parent=parent, title=title)
-    author.new_task(task, category, source, me)
+    source = authoring.Source(commit=commit, base=base, parent=parent, title=title)
+    authoring.new_task(task, category, source, me)
 
 
 @app.command()
