@@ -11,7 +11,7 @@ from labkit.errors import PhaseError, refuse
 from labkit.export import read_base
 from labkit.model import TaskId
 from labkit.phases import require_authoring
-from labkit.scaffold import prompt_skeleton
+from labkit.scaffold import is_untouched
 from labkit.tasks import Task, read_task
 from labkit.workspace import replace
 from labkit_grader.execute import Bench
@@ -48,7 +48,7 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
         [
             f"{lab.workspace.prompt(task.id)} is as labkit made it"
             for task in tasks
-            if task.prompt == prompt_skeleton(task.category)
+            if is_untouched(task.prompt, task.category)
         ],
         hint="write what the agent is asked, as to a teammate",
     )

@@ -11,23 +11,56 @@ app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_ar
 
 @app.command()
 def new(
-    task: Annotated[str, typer.Argument(help="The new task's id, such as bug-empty-title.")],
-    category: Annotated[str, typer.Option(help="bugfix, feature, refactor, tests, trap or other.")],
+    task: Annotated[
+        str | None,
+        typer.Argument(
+            show_default=False,
+            help="The new task's id, such as bug-empty-title [default: from the commit's subject].",
+        ),
+    ] = None,
     commit: Annotated[
-        str, typer.Option(help="The commit that solved it; the task starts from its parent.")
+        str,
+        typer.Option(
+            "--from", "--commit", help="The commit that solved it; the agent gets its parent."
+        ),
+    ] = "",
+    category: Annotated[
+        str,
+        typer.Option(help="bugfix, feature, refactor, tests, trap or other [default: guessed]."),
     ] = "",
     base: Annotated[
-        str, typer.Option(help="Without --commit: the commit that the agent gets.")
+        str,
+        typer.Option(
+            help="The commit that the agent gets, where several commits solved it together."
+        ),
     ] = "",
     parent: Annotated[int, typer.Option(help="Which parent of a merge commit, from 1.")] = 0,
+    blank: Annotated[
+        str,
+        typer.Option(
+            metavar="CATEGORY", help="A task that no commit solved, from --base [default: HEAD]."
+        ),
+    ] = "",
     title: Annotated[str, typer.Option(help="One line [default: the commit's].")] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Take every default, ask nothing.")
+    ] = False,
     me: Me = "",
 ) -> None:
     """Start a golden task from a solved commit."""
     from labkit.cli import authoring
 
-    source = authoring.Source(commit=commit, base=base, parent=parent, title=title)
-    authoring.new_task(task, category, source, me)
+    wanted = authoring.Wanted(
+        name=task,
+        category=category,
+        commit=commit,
+        base=base,
+        parent=parent,
+        blank=blank,
+        title=title,
+        questions=not yes,
+    )
+    authoring.new_task(wanted, me)
 
 
 @app.command()
