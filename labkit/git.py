@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from labkit import process
 from labkit.errors import InputError, ToolError
 from labkit.process import Completed, plain_environment, run
 
@@ -138,6 +139,11 @@ class Repository:
             env=git_environment() | dict(extra or {}),
             check=check,
         )
+
+    def stream(self, *words: str) -> Iterator[bytes]:
+        """Yield the output of one git command on this repository as it comes."""
+        argv = ["git", *_SAFE, f"--git-dir={self.git_dir}", *words]
+        return process.stream(argv, env=git_environment())
 
     def object_format(self) -> str:
         """Return `sha1` or `sha256`."""

@@ -11,7 +11,6 @@ from string import Template
 
 from labkit.bundle import LAYOUT
 from labkit.errors import InputError
-from labkit.fields import dump_yaml
 from labkit.git import Repository
 from labkit.model import Category, TaskId
 from labkit.process import plain_environment, run
@@ -22,12 +21,6 @@ _SUFFIX = ".tmpl"
 _RULE = "The files under tests/ are not to be changed."
 _ONLY = "Only files under tests/"
 """What the templates say of a project's tests; their real places are put in its stead."""
-_LAYOUT_HEAD = """\
-# What the files below hidden/ cannot say themselves.
-# removed: paths that the hidden tests take away, such as tests that the solution moved elsewhere
-# executable: hidden files that are programs
-# links: hidden paths that are symbolic links, and where they lead
-"""
 
 
 def template(*names: str) -> Traversable:
@@ -130,7 +123,7 @@ def make_draft(
     for name in hidden.executable:
         _make_executable(draft / "hidden" / name)
     if hidden.layout:
-        write_new(draft / LAYOUT, _LAYOUT_HEAD + dump_yaml(hidden.layout))
+        write_new(draft / LAYOUT, hidden.layout_text)
         written.append(draft / LAYOUT)
     oracle = template("task", f"oracle-{category}.yaml")
     if oracle.is_file():

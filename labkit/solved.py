@@ -4,11 +4,18 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from labkit.bundle import why_not_drafted
+from labkit.bundle import LAYOUT, why_not_drafted
 from labkit.errors import InputError, ToolError
+from labkit.fields import dump_yaml
 from labkit.git import EXECUTABLE, GITLINK, SYMLINK, Change, Commit, Repository
 from labkit.testpaths import PathKind, is_test, path_kind, places_of_tests
 
+_LAYOUT_HEAD = """\
+# What the files below hidden/ cannot say themselves.
+# removed: paths that the hidden tests take away, such as tests that the solution moved elsewhere
+# executable: hidden files that are programs
+# links: hidden paths that are symbolic links, and where they lead
+"""
 _ABBREVIATED = 10
 _MOST_PLACES = 8
 """So many test places of the base are named where the commit itself has none."""
@@ -53,6 +60,16 @@ class HiddenDraft:
             "removed": list(self.removed),
         }
         return {name: value for name, value in told.items() if value}
+
+    @property
+    def layout_text(self) -> str:
+        """The text of hidden.yaml; empty when the files say everything."""
+        return _LAYOUT_HEAD + dump_yaml(self.layout) if self.layout else ""
+
+    def as_draft(self) -> dict[str, bytes]:
+        """Return the draft's files, as grading reads them."""
+        drafted = {f"hidden/{path}": data for path, data in self.files.items()}
+        return drafted | ({LAYOUT: self.layout_text.encode()} if self.layout else {})
 
 
 def solved_by(repository: Repository, name: str, *, parent: int = 0, base: str = "") -> Solved:

@@ -7,6 +7,7 @@ a wrong guess costs a line of the author's time, so the common conventions are e
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 
 TEST_FOLDERS = frozenset(
     {b"test", b"tests", b"__tests__", b"__snapshots__", b"__mocks__", b"testdata", b"unittests"}
@@ -61,6 +62,7 @@ def is_test(path: bytes) -> bool:
     )
 
 
+@lru_cache(maxsize=1 << 16)
 def path_kind(path: bytes) -> PathKind:
     """Return what a path is; tests come first, whatever they are written in."""
     if is_test(path):
