@@ -110,9 +110,8 @@ def test_a_history_that_is_not_whole_says_so(lab_at: At) -> None:
 @pytest.mark.usefixtures("bubblewrap_sandbox")
 def test_a_commit_that_cannot_be_checked_says_why(lab_at: At) -> None:
     lab = lab_at("joined")
-    oid = lab.project.git("hash-object", "-w", "--stdin", stdin=b"far away")
-    lab.project.git("update-index", "--add", "--cacheinfo", f"100644,{oid},data.bin")
-    lab.project.git("commit", "-q", "-m", "Keep some data")
+    commit(lab, {"data.bin": "far away"}, "Keep some data")
+    oid = lab.project.git("rev-parse", "HEAD:data.bin")
     commit(lab, {"words.py": "x = 1\n", "tests/test_no.py": "y = 1\n"}, "Fix it, on top of it")
     (lab.project.folder / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
     answer = lab.labkit("task", "mine", "--check", "--path", "tests/test_no.py")
