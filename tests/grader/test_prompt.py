@@ -322,3 +322,53 @@ def test_every_prompt_can_be_checked(prompt: str) -> None:
 @given(st.binary(max_size=300), st.sampled_from([b"a.py", b"a.js", b"a.sh", b"a.go"]))
 def test_every_file_can_be_read(data: bytes, path: bytes) -> None:
     code_of(path, data)
+
+
+def more(line: str, *, base: str = "", hidden: str = "", source: str = "") -> tuple[str, ...]:
+    """Return what is found when a source file is added to the solution, and other files to both."""
+    files = {**BASE, "notes.md": base}
+    found = check_prompt(
+        f"{NEUTRAL}{line}\n",
+        background(
+            base=files,
+            solution={**files, "shop/more.py": source},
+            hidden={"tests/test_more.py": hidden},
+        ),
+    )
+    return found.problems + found.notes
+
+
+LINE = "every_cent = round_up(total, every=5)"
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "known"),
+    [
+        ("Is it round_up?", "round_up = 1\n", "round_up"),
+        (LINE, f"{LINE}\n", LINE),
+        ("It says too many carts, oddly.", 'x = "too many carts"\n', "too many carts"),
+        ("It takes 86399 seconds.", "x = 86399\n", "86399"),
+    ],
+    ids=["name", "line", "text", "number"],
+)
+def test_what_stands_in_the_base_or_in_a_hidden_test_is_told_freely(
+    line: str, source: str, known: str
+) -> None:
+    assert len(more(line, source=source)) == 1
+    assert more(line, source=source, base=f"Elsewhere: {known}.\n") == ()
+    assert more(line, source=source, hidden=f"# {known}\n") == ()
+
+
+def test_years_and_single_words_are_no_literals_to_tell() -> None:
+    source = 'x = "marzipan"\ny = 2031\nz = 100000\n'
+    assert more("No marzipan in 2031, not for 100000.", source=source) == ()
+
+
+def test_names_of_the_tests_own_and_of_other_libraries_need_not_be_told() -> None:
+    source = "round_up = make_cart = 1\n"
+    hidden = "from elsewhere import round_up\nfrom tests.test_more import make_cart\n"
+    assert more("", source=source, hidden=f"{hidden}def make_cart(): pass\n") == ()
+    (problem,) = more("", source=source, hidden=hidden.replace("elsewhere", "shop.cart"))
+    assert problem.endswith("nobody can know them: make_cart, round_up")
+    (problem,) = more("", source=source, hidden="from .shop import round_up\n")
+    assert problem.endswith("nobody can know them: round_up")

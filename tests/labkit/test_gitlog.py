@@ -141,3 +141,14 @@ def test_whatever_is_written_is_read(
             name.encode() in {t.path for t in one.touched}
             for one, (name, _) in zip(found, steps, strict=True)
         )
+
+
+def test_the_best_come_first_and_then_the_newest(made: Project) -> None:
+    made.commit({"a.py": "1\n"}, "Begin")
+    test = "".join(f"{n}\n" for n in range(9))
+    for name, message in (("b", "Fix a fault of b"), ("c", "Fix a fault of c"), ("d", "?")):
+        made.commit({f"{name}.py": test, f"tests/test_{name}.py": test}, message)
+    first, second, last = mine(made.repository).candidates
+    assert {first.headline, second.headline} == {"Fix a fault of b", "Fix a fault of c"}
+    assert first.score == second.score > last.score
+    assert last.headline == "?"
