@@ -28,7 +28,9 @@ Files = Mapping[str, bytes]
 """Contents by path, relative and with forward slashes."""
 
 DRAFT_FOLDERS = frozenset({"hidden", "mutations", "examples"})
-DRAFT_FILES = frozenset({"oracle.yaml", "evidence.json"})
+LAYOUT = "hidden.yaml"
+"""What the files below hidden/ cannot say themselves: executable ones, links, removed paths."""
+DRAFT_FILES = frozenset({"oracle.yaml", "evidence.json", LAYOUT})
 _RUBBISH_FOLDERS = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
 _RUBBISH = (".pyc", "~", ".swp", ".orig", ".DS_Store", "Thumbs.db")
 
@@ -124,6 +126,14 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes]]:
                 raise _damage("there is something behind its end")
     except (tarfile.TarError, ValueError, OverflowError) as error:
         raise _damage("it is not a whole tar") from error
+
+
+def why_not_drafted(path: str) -> str:
+    """Return why a hidden file of this path could not be part of a draft; empty when it can."""
+    *folders, name = path.split("/")
+    if not _RUBBISH_FOLDERS.isdisjoint(folders) or name.endswith(_RUBBISH):
+        return "it is named like a cache or an editor's backup, and those are left out"
+    return _why(path)
 
 
 def _why(path: str) -> str:

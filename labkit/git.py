@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from labkit import process
 from labkit.errors import InputError, ToolError
 from labkit.process import Completed, plain_environment, run
 
@@ -58,6 +59,15 @@ class TreeEntry:
     path: bytes
     mode: str
     oid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A path in which two trees differ; None stands where a tree has no such file."""
+
+    path: bytes
+    old: TreeEntry | None
+    new: TreeEntry | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +140,11 @@ class Repository:
             check=check,
         )
 
+    def stream(self, *words: str) -> Iterator[bytes]:
+        """Yield the output of one git command on this repository as it comes."""
+        argv = ["git", *_SAFE, f"--git-dir={self.git_dir}", *words]
+        return process.stream(argv, env=git_environment())
+
     def object_format(self) -> str:
         """Return `sha1` or `sha256`."""
         return _constants(self)[0].decode()
@@ -201,6 +216,49 @@ class Repository:
         """Return the paths in which two trees differ, sorted."""
         listed = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new).stdout
         return tuple(path for path in listed.split(b"\0") if path)
+
+    def changes(self, old: str, new: str) -> tuple[Change, ...]:
+        """Return the files in which two trees differ, sorted by path; a move is two changes."""
+        listed = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+        fields = listed.stdout.split(b"\0")
+        return tuple(map(_change, fields[:-1:2], fields[1::2]))
+
+    def message(self, commit: str) -> str:
+        """Return a commit's whole message; bytes that are no text become marks."""
+        told = self.git(
+            "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", commit
+        )
+        return told.stdout.decode(errors="replace").strip()
+
+    def between(self, base: str, solution: str) -> tuple[str, ...]:
+        """Return the ids of the commits that lead from one commit to another, the last included."""
+        listed = self.git("rev-list", f"{base}..{solution}", "--", check=False).stdout
+        return tuple(listed.decode().split())
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Return whether a commit lies in another one's history."""
+        return self.git("merge-base", "--is-ancestor", older, newer, check=False).code == 0
+
+    def is_shallow(self) -> bool:
+        """Return whether this clone lacks the older commits."""
+        return self.git("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+    def missing(self, entries: Iterable[TreeEntry]) -> tuple[TreeEntry, ...]:
+        """Return the files whose content is not here, as in a partial clone."""
+        files = [entry for entry in entries if entry.mode != GITLINK]
+        asked = "".join(f"{entry.oid}\n" for entry in files).encode()
+        told = self.git("cat-file", "--batch-check=%(objecttype)", stdin=asked).stdout.splitlines()
+        return tuple(e for e, kind in zip(files, told, strict=True) if kind != b"blob")
+
+
+def _change(meta: bytes, path: bytes) -> Change:
+    """Read one change of `--raw`: ":<old mode> <new mode> <old id> <new id> <letter>"."""
+    modes_and_ids = meta.removeprefix(b":").decode().split()
+    old, new = (
+        TreeEntry(path=path, mode=mode, oid=oid) if mode != "000000" else None
+        for mode, oid in zip(modes_and_ids[:2], modes_and_ids[2:4], strict=True)
+    )
+    return Change(path=path, old=old, new=new)
 
 
 def _path(line: bytes) -> Path:

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -11,6 +12,7 @@ from typing import IO
 from labkit.errors import ToolError
 
 _STDERR_TAIL = 2000
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,30 @@ def run(
             f"{' '.join(words[:4])} ... ended in {completed.code}: {completed.complaint}"
         )
     return completed
+
+
+def stream(argv: Sequence[str | Path], *, env: Mapping[str, str]) -> Iterator[bytes]:
+    """Yield a program's output as it comes; it is ended when nobody reads on.
+
+    Raises ToolError at the end when the program ended in another code than 0.
+    """
+    with tempfile.TemporaryFile() as complaints:
+        program = start(argv, env=env, stderr=complaints)
+        with program:
+            try:
+                assert program.stdin is not None and program.stdout is not None  # noqa: S101, PT018
+                program.stdin.close()
+                while piece := program.stdout.read(_PIECE):
+                    yield piece
+            except BaseException:
+                program.kill()
+                raise
+        if program.returncode != 0:
+            complaints.seek(0)
+            told = complaints.read()[-_STDERR_TAIL:].decode(errors="backslashreplace").strip()
+            raise ToolError(
+                f"{' '.join(map(str, argv[:4]))} ... ended in {program.returncode}: {told}"
+            )
 
 
 def start(

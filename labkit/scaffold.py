@@ -2,21 +2,25 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
+from labkit.bundle import LAYOUT
 from labkit.errors import InputError
 from labkit.git import Repository
 from labkit.model import Category, TaskId
 from labkit.process import plain_environment, run
+from labkit.solved import HiddenDraft
 from labkit.workspace import Workspace, replace, write_new
 
 _SUFFIX = ".tmpl"
-_TEST_FOLDERS = frozenset({b"test", b"tests", b"testing"})
+_RULE = "The files under tests/ are not to be changed."
+_ONLY = "Only files under tests/"
+"""What the templates say of a project's tests; their real places are put in its stead."""
 
 
 def template(*names: str) -> Traversable:
@@ -105,26 +109,22 @@ def keep_out(repository: Repository) -> None:
         replace(path, b"\n".join([*lines, b"/evals/"]) + b"\n")
 
 
-def is_test(path: bytes) -> bool:
-    """Return whether a path of a tree looks like a test: in a test folder, or named like one."""
-    *folders, name = path.split(b"/")
-    return (
-        bool(_TEST_FOLDERS.intersection(folders))
-        or name == b"conftest.py"
-        or (name.endswith(b".py") and (name.startswith(b"test_") or name.endswith(b"_test.py")))
-    )
-
-
 def make_draft(
-    workspace: Workspace, task: TaskId, category: Category, tests: dict[str, bytes]
+    workspace: Workspace, task: TaskId, category: Category, hidden: HiddenDraft
 ) -> tuple[Path, ...]:
     """Make a task's draft folder: the commit's tests as hidden tests, the category's oracle."""
     draft = workspace.draft(task)
     if draft.exists():
         raise InputError(f"{draft} is already there", hint="it holds an earlier draft of this task")
-    written = [draft / "hidden" / path for path in tests]
-    for path, data in zip(written, tests.values(), strict=True):
+    (draft / "hidden").mkdir(parents=True)
+    written = [draft / "hidden" / path for path in hidden.files]
+    for path, data in zip(written, hidden.files.values(), strict=True):
         write_new(path, data)
+    for name in hidden.executable:
+        _make_executable(draft / "hidden" / name)
+    if hidden.layout:
+        write_new(draft / LAYOUT, hidden.layout_text)
+        written.append(draft / LAYOUT)
     oracle = template("task", f"oracle-{category}.yaml")
     if oracle.is_file():
         write_new(draft / "oracle.yaml", oracle.read_bytes())
@@ -134,6 +134,48 @@ def make_draft(
     return tuple(written)
 
 
-def prompt_skeleton(category: Category) -> str:
-    """Return what a prompt of this category is started from."""
-    return template("task", f"prompt-{category}.txt").read_text(encoding="utf-8")
+def _make_executable(path: Path) -> None:
+    """Give a draft's script its mode, for the author's eyes; grading reads hidden.yaml."""
+    mode = path.stat().st_mode
+    path.chmod(mode | (mode & 0o444) >> 2)
+
+
+def prompt_skeleton(category: Category, places: Sequence[str] = ()) -> str:
+    """Return what a prompt of this category is started from; `places` are the project's tests."""
+    text = template("task", f"prompt-{category}.txt").read_text(encoding="utf-8")
+    if not places:
+        return text
+    named = _listed(list(places))
+    if all(place.endswith("/") for place in places):
+        rule, only = f"The files under {named} are not to be changed.", f"Only files under {named}"
+    else:
+        rule, only = f"Please do not change {named}.", f"Only {named}"
+    return text.replace(_RULE, rule).replace(_ONLY, only)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def left_of_template(prompt: str, category: Category) -> tuple[tuple[int, str], ...]:
+    """Return the lines of a prompt that its author was to replace, with their numbers from 1."""
+    wanted = _placeholders(category)
+    lines = enumerate(map(str.strip, prompt.splitlines()), 1)
+    return tuple((number, line) for number, line in lines if line in wanted)
+
+
+def is_untouched(prompt: str, category: Category) -> bool:
+    """Return whether a prompt is still the template: nothing in brackets was replaced."""
+    found = {line for _, line in left_of_template(prompt, category)}
+    return found == _placeholders(category)
+
+
+def _placeholders(category: Category) -> frozenset[str]:
+    """Return the template's lines that stand in brackets, wholly or in part."""
+    found: set[str] = set()
+    depth = 0
+    for line in prompt_skeleton(category).splitlines():
+        if depth or "[" in line:
+            found.add(line.strip())
+        depth += line.count("[") - line.count("]")
+    return frozenset(found)

@@ -8,13 +8,15 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from labkit.archive import Entry, Kind
+from labkit.archive import Entry
+from labkit.bundle import LAYOUT
 from labkit.errors import InputError, IntegrityError, refuse
 from labkit.fields import Document, canonical_json
 from labkit.model import Category
+from labkit_grader.layout import Layout, is_outside, read_layout
 
 EVIDENCE = "evidence.json"
 _ORACLE = "oracle.yaml"
@@ -63,14 +65,13 @@ class Material:
     evidence: "Expected | None"
     digest: str
     """SHA-256 over all files but the evidence."""
+    layout: Layout = field(default_factory=Layout)
+    """Modes, links, and the paths that the hidden tests take away."""
 
     @property
     def hidden_entries(self) -> tuple[Entry, ...]:
-        """The hidden files as members of a tree."""
-        return tuple(
-            Entry(path=path.encode(), kind=Kind.FILE, data=data)
-            for path, data in self.hidden.items()
-        )
+        """The hidden files and links as members of a tree."""
+        return tuple(self.layout.entries(self.hidden))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +90,7 @@ class Expected:
 def read_material(files: Mapping[str, bytes], category: Category) -> Material:
     """Read a draft's or a bundle's files; raises InputError with every problem in them."""
     hidden = _below(files, "hidden/")
-    problems = [
-        f"hidden/{path} lies outside the project"
-        for path in hidden
-        if {"", ".", "..", ".git"}.intersection(path.split("/"))
-    ]
-    refuse(problems)
+    refuse([f"hidden/{path} lies outside the project" for path in hidden if is_outside(path)])
     return Material(
         hidden=hidden,
         rules=_read_rules(files.get(_ORACLE, b""), category),
@@ -106,6 +102,7 @@ def read_material(files: Mapping[str, bytes], category: Category) -> Material:
         examples=_examples(_below(files, "examples/")),
         evidence=_read_evidence(files.get(EVIDENCE)),
         digest=draft_digest(files),
+        layout=read_layout(files.get(LAYOUT, b""), hidden),
     )
 
 

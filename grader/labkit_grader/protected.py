@@ -56,13 +56,15 @@ def guard(base: Tree, tree: Tree, task: Task) -> Guarded:
     return Guarded(tree=kept, neutralised=tuple(named))
 
 
-def lay(tree: Tree, files: Iterable[Entry]) -> Guarded:
+def lay(tree: Tree, files: Iterable[Entry], *, removed: Iterable[str] = ()) -> Guarded:
     """Lay files on a tree, last; a link, file or folder in their way goes.
 
     A regular file that stands where one of them goes is replaced without a word: hidden tests are
-    often a stronger version of the project's own.
+    often a stronger version of the project's own. So go the `removed` paths: tests that the
+    solution deleted or moved.
     """
-    kept = dict(tree)
+    gone = {path.encode() for path in removed}
+    kept = {path: entry for path, entry in tree.items() if path not in gone}
     named: list[str] = []
     for entry in files:
         named.extend(_put(kept, entry))

@@ -13,7 +13,8 @@ from labkit_grader.oracles.interface import Case, Proof
 from labkit_grader.oracles.registry import oracle_for
 from labkit_grader.oracles.sides import solution_tree
 from labkit_grader.place import NotApplied, base_tree
-from labkit_grader.prompt import PromptLeaks, prompt_leaks
+from labkit_grader.prompt import Background, check_prompt
+from labkit_grader.remarks import PromptCheck
 
 SCHEMA = 1
 REPEATS = 3
@@ -90,11 +91,11 @@ def validate_task(bench: Bench, case: Case, *, repeats: int = REPEATS) -> Eviden
     except InputError as error:
         mend = f"; {error.hint}" if error.hint else ""
         proof = Proof(problems=tuple(f"{problem}{mend}" for problem in error.problems))
-    leaks = _prompt_leaks(case)
+    prompt = _checked_prompt(case)
     return Evidence(
         case=case,
-        problems=proof.problems + leaks.problems,
-        notes=proof.notes + leaks.notes,
+        problems=proof.problems + prompt.problems,
+        notes=proof.notes + prompt.notes,
         expected=proof.expected,
         counts=proof.counts,
         repeats=repeats,
@@ -102,8 +103,17 @@ def validate_task(bench: Bench, case: Case, *, repeats: int = REPEATS) -> Eviden
     )
 
 
-def _prompt_leaks(case: Case) -> PromptLeaks:
+def _checked_prompt(case: Case) -> PromptCheck:
+    task = case.task
     base = base_tree(case.base)
-    solution = solution_tree(case) if case.task.solution else None
+    solution = solution_tree(case) if task.solution else None
     tree = base if solution is None or isinstance(solution, NotApplied) else solution.tree
-    return prompt_leaks(case.task.prompt, base=base, solution=tree, hidden=case.material.hidden)
+    between = case.repository.between(task.base, task.solution) if task.solution else ()
+    background = Background(
+        base=base,
+        solution=tree,
+        hidden=case.material.hidden,
+        category=task.category,
+        commits=(task.base, *between),
+    )
+    return check_prompt(task.prompt, background)

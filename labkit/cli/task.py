@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from labkit.cli import authoroptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -11,23 +12,56 @@ app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_ar
 
 @app.command()
 def new(
-    task: Annotated[str, typer.Argument(help="The new task's id, such as bug-empty-title.")],
-    category: Annotated[str, typer.Option(help="bugfix, feature, refactor, tests, trap or other.")],
-    commit: Annotated[
-        str, typer.Option(help="The commit that solved it; the task starts from its parent.")
-    ] = "",
-    base: Annotated[
-        str, typer.Option(help="Without --commit: the commit that the agent gets.")
-    ] = "",
-    parent: Annotated[int, typer.Option(help="Which parent of a merge commit, from 1.")] = 0,
-    title: Annotated[str, typer.Option(help="One line [default: the commit's].")] = "",
+    task: authoroptions.NewTask = None,
+    commit: authoroptions.From = "",
+    category: authoroptions.Guessed = "",
+    base: authoroptions.Base = "",
+    parent: authoroptions.Parent = 0,
+    blank: authoroptions.Blank = "",
+    title: authoroptions.Title = "",
+    yes: authoroptions.Yes = False,
     me: Me = "",
 ) -> None:
     """Start a golden task from a solved commit."""
-    from labkit.cli import author
+    from labkit.cli import authoring
 
-    source = author.Source(commit=commit, base=base, parent=parent, title=title)
-    author.new_task(task, category, source, me)
+    wanted = authoring.Wanted(
+        name=task,
+        category=category,
+        commit=commit,
+        base=base,
+        parent=parent,
+        blank=blank,
+        title=title,
+        questions=not yes,
+    )
+    authoring.new_task(wanted, me)
+
+
+@app.command()
+def mine(
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, show_default=False, help="How many [default: 20; to check: 5]."),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(help="Only commits since then, such as 2024-01-01 or '1 year ago'.")
+    ] = "",
+    path: Annotated[str, typer.Option(help="Only commits that touch this file or folder.")] = "",
+    merges: Annotated[
+        bool, typer.Option("--merges", help="Merges too, against their first parent.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Run their tests before and after, in the sandbox.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    sandbox: SandboxName = "auto",
+) -> None:
+    """Rank the history's solved commits by how good a task they would make."""
+    from labkit.cli import miner
+
+    asked = miner.Asked(limit=limit or 0, since=since, path=path, merges=merges, as_json=as_json)
+    raise typer.Exit(miner.mine_history(asked, check=sandbox if check else ""))
 
 
 @app.command()

@@ -417,8 +417,8 @@ def test_a_log_that_is_damaged_stops_what_it_should_record(lab_at: At, change: s
 
 @pytest.mark.parametrize(
     "words",
-    [("tsk",), ("task", "run", "--nope"), ("task", "new", "x")],
-    ids=["command", "option", "missing option"],
+    [("tsk",), ("task", "run", "--nope"), ("task", "new", "--parent", "x")],
+    ids=["command", "option", "not a number"],
 )
 def test_typing_errors_are_told_with_the_usage(stages: Stages, words: tuple[str, ...]) -> None:
     answer = stages.original("frozen").labkit(*words)

@@ -1,6 +1,7 @@
 """What validation keeps, what it publishes, and what it says of the prompt."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,16 +49,28 @@ def test_evidence_is_kept_whole_and_published_without_a_name(
     ("prompt", "problem"),
     [
         (
-            "Perhaps `return   first.__add__(second)` would do?",
-            "the prompt holds lines of the solution: return first.__add__(second)",
+            "The sum is wrong.\nPerhaps `return   first.__add__(second)` would do?",
+            "the prompt holds lines of the solution: return first.__add__(second) (line 2)",
         ),
         (
-            "Make test_negative pass.",
-            "the prompt holds hidden tests by name: test_negative",
+            "The sum is wrong: make test_negative pass.",
+            "the prompt holds hidden tests by name: test_negative (line 1)",
         ),
-        ("See test_hidden.py.", "the prompt holds hidden tests by name: test_hidden"),
+        (
+            "The sum is wrong, as test_hidden.py says.",
+            "the prompt holds hidden tests by name: test_hidden (line 1)",
+        ),
+        (
+            "Add combined_total; double stays. The return value is wrong.",
+            "the prompt names what only the solution has: combined_total (line 1)",
+        ),
+        (
+            "Sum.",
+            "the prompt is too short to act on: 1 word, at least 6 are needed; say what happens, "
+            "what should happen, and how to see it",
+        ),
     ],
-    ids=["line", "test", "file"],
+    ids=["line", "test", "file", "name", "short"],
 )
 def test_a_prompt_that_gives_the_solution_away_is_a_problem(
     tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox, prompt: str, problem: str
@@ -67,14 +80,34 @@ def test_a_prompt_that_gives_the_solution_away_is_a_problem(
     assert evidence.problems == (problem,)
 
 
-def test_a_name_that_only_the_solution_has_is_noted(
+def test_a_commit_of_the_history_is_a_problem(
     tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox
 ) -> None:
-    prompt = "Add combined_total; double stays. The return value is wrong."
-    made = make_set(tmp_path, prompt=prompt, solution={"calc.py": SOLUTION})
+    made = make_set(tmp_path)
+    task = made.case.task
+    for oid in (task.base, task.solution):
+        prompt = f"{task.prompt}It was right in {oid[:8]}."
+        case = replace(made.case, task=replace(task, prompt=prompt))
+        evidence = validate_task(bench_of(bubblewrap_sandbox), case, repeats=1)
+        assert evidence.problems == (
+            f"the prompt names commits of the solution's history: {oid[:8]} (line 2)",
+        )
+
+
+def test_a_new_name_that_the_hidden_tests_import_has_to_be_told(
+    tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox
+) -> None:
+    hidden = "from calc import add, combined_total\n\n\ndef test_it():\n    assert add(1, 2) == 3\n"
+    draft = {"hidden/tests/test_new.py": hidden}
+    made = make_set(tmp_path, solution={"calc.py": SOLUTION}, draft=draft)
     evidence = validate_task(bench_of(bubblewrap_sandbox), made.case, repeats=1)
-    assert evidence.valid
-    assert evidence.notes == ("the prompt names what only the solution has: combined_total",)
+    assert evidence.problems == (
+        "the hidden tests import names that the prompt never mentions, so nobody can know them: "
+        "combined_total",
+    )
+    told = replace(made.case.task, prompt="Add combined_total, please; the sum is wrong today.")
+    case = replace(made.case, task=told)
+    assert validate_task(bench_of(bubblewrap_sandbox), case, repeats=1).valid
 
 
 def test_the_digest_is_of_the_draft_without_its_evidence() -> None:

@@ -5,8 +5,9 @@ from gitrepo import Project, make_project
 
 from labkit.errors import InputError
 from labkit.model import Category, TaskId
-from labkit.scaffold import TeamFacts, is_test, make_draft, make_workspace, prompt_skeleton
+from labkit.scaffold import TeamFacts, make_draft, make_workspace, prompt_skeleton
 from labkit.settings import read_settings
+from labkit.solved import HiddenDraft
 from labkit.workspace import Workspace
 
 FACTS = TeamFacts(team="blue", holder="age1x", solo=True)
@@ -68,7 +69,7 @@ def test_names_with_blanks_and_quotes_are_fine(tmp_path: Path) -> None:
 def test_a_draft_of_each_category(tmp_path: Path, category: Category) -> None:
     workspace = Workspace(tmp_path / "p")
     task = TaskId("bug-a")
-    written = make_draft(workspace, task, category, {"tests/test_a.py": b"x"})
+    written = make_draft(workspace, task, category, HiddenDraft(files={"tests/test_a.py": b"x"}))
     draft = workspace.draft(task)
     assert (draft / "hidden" / "tests" / "test_a.py").read_bytes() == b"x"
     assert all(path.is_file() for path in written)
@@ -76,16 +77,4 @@ def test_a_draft_of_each_category(tmp_path: Path, category: Category) -> None:
     assert (draft / "examples").is_dir() == (category == "trap")
     assert prompt_skeleton(category).strip()
     with pytest.raises(InputError, match="is already there"):
-        make_draft(workspace, task, category, {})
-
-
-@pytest.mark.parametrize(
-    ("path", "test"),
-    [
-        (b"tests/data/x.txt", True), (b"pkg/test/a.py", True), (b"test_a.py", True),
-        (b"a_test.py", True), (b"conftest.py", True), (b"src/latest/a.py", False),
-        (b"test_a.txt", False), (b"testing.py", False), (b"\xe9/tests/\xe9", True),
-    ],
-)  # fmt: skip
-def test_what_looks_like_a_test(path: bytes, test: bool) -> None:  # noqa: FBT001 - a table
-    assert is_test(path) is test
+        make_draft(workspace, task, category, HiddenDraft())

@@ -70,7 +70,8 @@ def solution_tree(case: Case) -> Applied | NotApplied:
 def stage(case: Case, tree: Tree) -> Guarded:
     """Make a tree fit for grading: restore what is protected, then lay the hidden files."""
     guarded = guard(base_tree(case.base), tree, case.task)
-    laid = lay(guarded.tree, case.material.hidden_entries)
+    material = case.material
+    laid = lay(guarded.tree, material.hidden_entries, removed=material.layout.removed)
     return Guarded(tree=laid.tree, neutralised=guarded.neutralised + laid.neutralised)
 
 
