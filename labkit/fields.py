@@ -201,6 +201,11 @@ class Document(Fields):
         """Read a YAML file; raises InputError when it is missing or not YAML."""
         return cls(read_bytes(path), path.name)
 
+    @property
+    def sound(self) -> bool:
+        """Whether no problem has been found so far."""
+        return not self._found
+
     def finish(self, *, hint: str | None = None) -> None:
         """Raise one InputError that tells every problem of the file, if there is one."""
         self.done()

@@ -5,6 +5,7 @@ monitors, external diff programs and pagers, so the result depends on the object
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,8 @@ GITLINK = "160000"
 SYMLINK = "120000"
 EXECUTABLE = "100755"
 REGULAR = "100644"
+# What git refuses as a part of a path, because some file system would take it for `.git`.
+DOT_GIT = re.compile(rb"(?:.*\\)?(?:\.git|git~1)[ .]*(?:[\\:].*)?", re.IGNORECASE | re.DOTALL)
 
 _SAFE = (
     "-c", "core.fsmonitor=false",
@@ -201,6 +204,19 @@ class Repository:
         """Return the paths in which two trees differ, sorted."""
         listed = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new).stdout
         return tuple(path for path in listed.split(b"\0") if path)
+
+
+def quoted(path: bytes) -> bytes:
+    """Return a path as fast-import reads it: quoted like a C string."""
+    out = bytearray(b'"')
+    for byte in path:
+        if byte in b'"\\':
+            out += b"\\" + bytes([byte])
+        elif 32 <= byte < 127:  # noqa: PLR2004 - printable ASCII
+            out.append(byte)
+        else:
+            out += b"\\%03o" % byte
+    return bytes(out + b'"')
 
 
 def _path(line: bytes) -> Path:

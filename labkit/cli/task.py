@@ -1,5 +1,6 @@
 """`labkit task`: golden tasks from a solved commit to their runs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +13,9 @@ app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_ar
 @app.command()
 def new(
     task: Annotated[str, typer.Argument(help="The new task's id, such as bug-empty-title.")],
-    category: Annotated[str, typer.Option(help="bugfix, feature, refactor, tests, trap or other.")],
+    category: Annotated[
+        str, typer.Option(help="bugfix, feature, refactor, tests, trap or other.")
+    ] = "",
     commit: Annotated[
         str, typer.Option(help="The commit that solved it; the task starts from its parent.")
     ] = "",
@@ -20,14 +23,50 @@ def new(
         str, typer.Option(help="Without --commit: the commit that the agent gets.")
     ] = "",
     parent: Annotated[int, typer.Option(help="Which parent of a merge commit, from 1.")] = 0,
+    fixture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Instead of a commit: a folder with start/ and solution/."
+        ),
+    ] = None,
     title: Annotated[str, typer.Option(help="One line [default: the commit's].")] = "",
     me: Me = "",
 ) -> None:
-    """Start a golden task from a solved commit."""
+    """Start a golden task from a solved commit, or from a folder of files."""
+    if fixture is not None:
+        from labkit.cli import fixtures
+
+        asked = fixtures.Asked(category=category, title=title, history=bool(commit or base))
+        fixtures.new_from_fixture(task, fixture, asked, me)
+        return
     from labkit.cli import author
 
     source = author.Source(commit=commit, base=base, parent=parent, title=title)
     author.new_task(task, category, source, me)
+
+
+@app.command()
+def starter(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", show_default=False, help="Only these [default: all]."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="Only show what there is.")] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Copy their folders there; make no tasks."),
+    ] = None,
+    me: Me = "",
+) -> None:
+    """Begin with tasks that come with labkit."""
+    from labkit.cli import starter as kit
+
+    if show:
+        kit.tell_starters()
+    elif into is not None:
+        kit.copy_starters(names or [], into)
+    else:
+        kit.add_starters(names or [], me)
 
 
 @app.command()
