@@ -85,7 +85,7 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     if not path.is_file():
         raise InputError(f"no task {task}", hint="labkit status lists the tasks")
     document = Document.read(path)
-    found = parse_task(document, task, _prompt(document, workspace, task))
+    found = parse_task(document, task, read_prompt(document, workspace, task))
     if not workspace.fixture(task).is_file():
         _check_commits(document, found, repository)
     elif document.sound:
@@ -137,10 +137,11 @@ def grading_of(document: Document) -> str:
     return grading
 
 
-def _prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
+def read_prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
+    """Return a task's prompt with plain line ends; one that is missing or blank is a problem."""
     path = workspace.prompt(task)
     try:
-        text = read_bytes(path).decode()
+        text = read_bytes(path).decode("utf-8-sig")
     except InputError:
         document.beside(f"no prompt: {path.relative_to(workspace.project)} is missing")
         return ""

@@ -69,6 +69,26 @@ def starter(
         kit.add_starters(names or [], me)
 
 
+@app.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Show every task: whose it is, how far it is, how many tests it has."""
+    from labkit.cli import team
+
+    team.list_tasks(as_json=as_json)
+
+
+@app.command()
+def check(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Say what is still to be done before the suite can be frozen, and what changed since."""
+    from labkit.cli import team
+
+    raise typer.Exit(team.check(as_json=as_json))
+
+
 @app.command()
 def validate(
     tasks: TaskNames = None,
