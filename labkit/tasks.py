@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labkit.errors import InputError, LabkitError, refuse
-from labkit.fields import Document, dump_yaml, read_bytes
+from labkit.fields import Document, read_bytes
 from labkit.fixtures import provide
 from labkit.git import Repository
 from labkit.model import Category, Member, TaskId
+from labkit.nodes import dump_yaml
 from labkit.workspace import Workspace, replace
 
 DEFAULT_GRADING = "python -m pytest"

@@ -40,8 +40,10 @@ def new_from_fixture(name: str, folder: Path, asked: Asked, me: str) -> None:
     lab = Lab.open()
     require_authoring(lab.workspace)
     person = lab.person(me)
+    chosen = TaskId(name)
+    require_free(lab.workspace, chosen)
     read = read_folder(folder, asked.category)
-    task = add_task(lab, TaskId(name), read, person, title=asked.title)
+    task = add_task(lab, chosen, read, person, title=asked.title)
     say(f"made task {task.id} from {folder}: {task.title}")
     changed = changed_paths(read.fixture)
     if read.fixture.solution:

@@ -83,7 +83,7 @@ def list_(
 def check(
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Say what is still to be done before the suite can be frozen, and what changed since."""
+    """Say what is to be done before freezing, and what changed since."""
     from labkit.cli import team
 
     raise typer.Exit(team.check(as_json=as_json))

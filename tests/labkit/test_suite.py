@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from runs import a_task
 
 from labkit.errors import IntegrityError
-from labkit.fields import Document, dump_yaml
+from labkit.fields import Document
 from labkit.model import Category, TaskId
+from labkit.nodes import dump_yaml
 from labkit.rubric import load_rubric
 from labkit.scaffold import template
 from labkit.suite import (
