@@ -101,7 +101,8 @@ class _QuotingDumper(yaml.SafeDumper):
 
 
 def _quoted(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
-    style = "|" if "\n" in text and not text.startswith((" ", "\n")) else '"'
+    plain = text.splitlines() == text.removesuffix("\n").split("\n")  # no other break, as NEL
+    style = "|" if plain and "\n" in text and not text.startswith((" ", "\n")) else '"'
     return dumper.represent_scalar(_TEXT, text, style=style)
 
 

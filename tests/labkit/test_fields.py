@@ -1,6 +1,6 @@
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labkit.errors import InputError, IntegrityError
@@ -37,6 +37,7 @@ def test_what_is_dumped_reads_back_the_same(values: dict[str, object]) -> None:
     assert (yaml.safe_load(text) or {}) == values
 
 
+@example({"_": "\x85\n"})
 @given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), READABLE, max_size=4))
 def test_every_dumped_text_is_read_as_a_text(values: dict[str, str]) -> None:
     read = document(dump_yaml(values) if values else "{}")
