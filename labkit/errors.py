@@ -11,6 +11,7 @@
 A verdict, a timeout, a hard fail and "ungraded" are values, never exceptions.
 """
 
+import difflib
 import errno
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,3 +89,9 @@ def refuse(problems: Sequence[str], *, hint: str | None = None) -> None:
     """Raise one InputError that tells all `problems`; do nothing when there are none."""
     if problems:
         raise InputError(problems[0], hint=hint, more=problems[1:])
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """Return `; did you mean "x"?` for a word that is nearly one of `known`, else nothing."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f'; did you mean "{near[0]}"?' if near else ""

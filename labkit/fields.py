@@ -20,6 +20,9 @@ from labkit.nodes import compose
 
 _TEXT = "tag:yaml.org,2002:str"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+_NEWER_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
+"""What YAML 1.2 reads as a number, a commit such as 9509425349e4 among it."""
+_LONGEST_SHOWN = 60
 
 
 class Fields:
@@ -29,6 +32,7 @@ class Fields:
         self._place = place
         self._problems = problems
         self._nodes: dict[str, Node] = {}
+        self._keys: dict[str, Node] = {}
         self._read: set[str] = set()
         for key, value in node.value:
             self._take(key, value)
@@ -37,10 +41,11 @@ class Fields:
         if not isinstance(key, ScalarNode):
             self._complain(key, "a key must be one plain word")
         elif key.value in self._nodes:
-            first = self._nodes[key.value].start_mark.line + 1
-            self._complain(key, f"{key.value!r} is written twice (first on line {first})")
+            first = self._keys[key.value].start_mark.line + 1
+            self._complain(key, f"{_short(key.value)!r} is written twice (first on line {first})")
         else:
             self._nodes[key.value] = value
+            self._keys[key.value] = key
 
     def _complain(self, node: Node, what: str) -> None:
         self._problems.append(f"{self._place}, line {node.start_mark.line + 1}: {what}")
@@ -92,7 +97,7 @@ class Fields:
         if isinstance(node, ScalarNode) and node.tag == _TEXT:
             near = difflib.get_close_matches(value, allowed, n=1)
             mend = f'did you mean "{near[0]}"?' if near else f"use one of {', '.join(allowed)}"
-            self._complain(node, f'"{name}" is {value!r}: {mend}')
+            self._complain(node, f'"{name}" is {_short(value)!r}: {mend}')
         return instead
 
     def named(self, name: str, expected: str) -> None:
@@ -100,17 +105,20 @@ class Fields:
         value = self.text(name)
         node = self._nodes.get(name)
         if isinstance(node, ScalarNode) and node.tag == _TEXT and value != expected:
-            self._complain(node, f'"{name}" is {value!r}, but the file is called {expected}')
+            self._complain(
+                node, f'"{name}" is {_short(value)!r}, but the file is called {expected}'
+            )
 
     def _text_of(self, node: Node, name: str) -> str:
         if not isinstance(node, ScalarNode):
             self._complain(node, f'"{name}" must be a text')
             return ""
-        if node.tag != _TEXT:
-            if not node.value:
-                self._complain(node, f'"{name}" is empty')
-            else:
-                self._complain(node, f'"{name}" must be a text: put it in quotes: "{node.value}"')
+        if not node.value and node.tag != _TEXT:
+            self._complain(node, f'"{name}" is empty')
+        elif _is_guessed(node):
+            self._complain(
+                node, f'"{name}" must be a text: put it in quotes: "{_short(node.value)}"'
+            )
         return str(node.value)
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -119,7 +127,10 @@ class Fields:
         if node is None:
             return ()
         if not isinstance(node, SequenceNode):
-            self._complain(node, f'"{name}" must be a list')
+            one = node.value if isinstance(node, ScalarNode) else ""
+            self._complain(
+                node, f'"{name}" must be a list' + (f': ["{_short(one)}"]' if one else "")
+            )
             return ()
         return tuple(self._text_of(item, name) for item in node.value)
 
@@ -182,11 +193,11 @@ class Fields:
 
     def done(self) -> None:
         """Note every field that nothing has read: a typing error, most likely."""
-        for name, node in self._nodes.items():
+        for name, key in self._keys.items():
             if name not in self._read:
                 near = difflib.get_close_matches(name, sorted(self._read), n=1)
                 guess = f', did you mean "{near[0]}"?' if near else ""
-                self._complain(node, f'unknown field "{name}"{guess}')
+                self._complain(key, f'unknown field "{_short(name)}"{guess}')
 
 
 class Document(Fields):
@@ -201,10 +212,27 @@ class Document(Fields):
         """Read a YAML file; raises InputError when it is missing or not YAML."""
         return cls(read_bytes(path), path.name)
 
+    @property
+    def sound(self) -> bool:
+        """Whether no problem has been found so far."""
+        return not self._found
+
     def finish(self, *, hint: str | None = None) -> None:
         """Raise one InputError that tells every problem of the file, if there is one."""
         self.done()
         refuse(self._found, hint=hint)
+
+
+def _is_guessed(node: ScalarNode) -> bool:
+    """Return whether some reader of YAML takes a value without quotes for something else."""
+    return node.tag != _TEXT or (
+        node.style is None and _NEWER_NUMBER.fullmatch(node.value) is not None
+    )
+
+
+def _short(text: str) -> str:
+    """Return a text of a file as a message can hold it."""
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def read_bytes(path: Path) -> bytes:
@@ -220,46 +248,6 @@ def read_bytes(path: Path) -> bytes:
 def _no_marks() -> tuple[yaml.Mark, yaml.Mark]:
     mark = yaml.Mark("", 0, 0, 0, None, 0)
     return mark, mark
-
-
-class _QuotingDumper(yaml.SafeDumper):
-    """Writes every text in quotes, and names that cannot be mistaken without."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - yaml's own signature
-        return True
-
-    def represent_mapping(
-        self,
-        tag: str,
-        mapping: Any,
-        flow_style: bool | None = None,  # noqa: FBT001 - yaml's own
-    ) -> MappingNode:
-        node = super().represent_mapping(tag, mapping, flow_style)
-        for key, _ in node.value:
-            if key.value.isidentifier() and key.value.lower() not in _YAML_WORDS:
-                key.style = None
-        return node
-
-
-def _quoted(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
-    style = "|" if "\n" in text and not text.startswith((" ", "\n")) else '"'
-    return dumper.represent_scalar(_TEXT, text, style=style)
-
-
-_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-_QuotingDumper.add_representer(str, _quoted)
-
-
-def dump_yaml(values: dict[str, Any]) -> str:
-    """Return YAML that reads back as the same values: every text is quoted."""
-    return yaml.dump(
-        values,
-        Dumper=_QuotingDumper,
-        allow_unicode=True,
-        width=10_000,
-        default_flow_style=None,
-        sort_keys=False,
-    )
 
 
 def read_json(path: Path, *, schema: int) -> dict[str, Any]:

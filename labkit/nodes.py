@@ -1,14 +1,19 @@
 """A YAML file as a tree of nodes that know their line, without anything that YAML can trick with.
 
 Aliases, tags, tabs and what is not UTF-8 are refused with the line; nothing is ever constructed.
+What labkit writes itself has every text in quotes.
 """
 
+from typing import Any
+
 import yaml
-from yaml.nodes import MappingNode
+from yaml.nodes import MappingNode, ScalarNode
 
 from labkit.errors import InputError
 
 _MOST_BYTES = 4 * 1024 * 1024
+_TEXT = "tag:yaml.org,2002:str"
+_FIELDS = "write its fields, one a line: name: value"
 
 
 def compose(data: bytes, place: str) -> MappingNode:
@@ -20,12 +25,7 @@ def compose(data: bytes, place: str) -> MappingNode:
         _refuse_tricks(text, place)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        if "'\\t'" in (error.problem or ""):
-            raise InputError(
-                f"{place}{line}: a tab where YAML wants spaces", hint="indent with spaces"
-            ) from error
-        raise InputError(f"{place}{line}: not YAML: {error.problem}") from error
+        raise _not_yaml(error, place) from error
     except yaml.reader.ReaderError as error:
         line = f"line {text.count(chr(10), 0, error.position) + 1}"
         raise InputError(
@@ -33,9 +33,28 @@ def compose(data: bytes, place: str) -> MappingNode:
         ) from error
     except RecursionError as error:
         raise InputError(f"{place}: not YAML: nested too deeply") from error
+    if node is None:
+        raise InputError(f"{place} is empty", hint=_FIELDS)
     if not isinstance(node, MappingNode):
-        raise InputError(f"{place}: there is no mapping of names to values in it")
+        line = f"line {node.start_mark.line + 1}"
+        raise InputError(
+            f"{place}, {line}: there is no mapping of names to values in it", hint=_FIELDS
+        )
     return node
+
+
+def _not_yaml(error: yaml.MarkedYAMLError, place: str) -> InputError:
+    line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+    if "'\\t'" in (error.problem or ""):
+        return InputError(
+            f"{place}{line}: a tab where YAML wants spaces", hint="indent with spaces"
+        )
+    if "single document" in (error.context or ""):
+        return InputError(
+            f"{place}{line}: a second document begins here",
+            hint="a file holds one mapping: take out the line ---",
+        )
+    return InputError(f"{place}{line}: not YAML: {error.problem}")
 
 
 def _decode(data: bytes, place: str) -> str:
@@ -60,3 +79,44 @@ def _refuse_tricks(text: str, place: str) -> None:
                 f"{place}, line {line}: {what} cannot be used here",
                 hint="write the value out, or put a text that begins with & * ! in quotes",
             )
+
+
+class _QuotingDumper(yaml.SafeDumper):
+    """Writes every text in quotes, and names that cannot be mistaken without."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - yaml's own signature
+        return True
+
+    def represent_mapping(
+        self,
+        tag: str,
+        mapping: Any,
+        flow_style: bool | None = None,  # noqa: FBT001 - yaml's own
+    ) -> MappingNode:
+        node = super().represent_mapping(tag, mapping, flow_style)
+        for key, _ in node.value:
+            if key.value.isidentifier() and key.value.lower() not in _YAML_WORDS:
+                key.style = None
+        return node
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
+    plain = text.splitlines() == text.removesuffix("\n").split("\n")  # no other break, as NEL
+    style = "|" if plain and "\n" in text and not text.startswith((" ", "\n")) else '"'
+    return dumper.represent_scalar(_TEXT, text, style=style)
+
+
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_QuotingDumper.add_representer(str, _quoted)
+
+
+def dump_yaml(values: dict[str, Any]) -> str:
+    """Return YAML that reads back as the same values: every text is quoted."""
+    return yaml.dump(
+        values,
+        Dumper=_QuotingDumper,
+        allow_unicode=True,
+        width=10_000,
+        default_flow_style=None,
+        sort_keys=False,
+    )

@@ -1,7 +1,7 @@
 """The rubric: what scorers judge, in which order, and what each mark means."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from labkit.errors import InputError
@@ -31,6 +31,15 @@ class Rubric:
 
     dimensions: tuple[Dimension, ...]
     hard_fails: tuple[str, ...]
+
+    def facts(self) -> dict[str, object]:
+        """Return the rubric as plain values, as it is hashed: the order of dimensions counts."""
+        return {
+            "dimensions": [
+                {**asdict(item), "levels": list(item.levels)} for item in self.dimensions
+            ],
+            "hard_fails": list(self.hard_fails),
+        }
 
     @property
     def names(self) -> tuple[str, ...]:

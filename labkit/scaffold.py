@@ -109,6 +109,21 @@ def keep_out(repository: Repository) -> None:
         replace(path, b"\n".join([*lines, b"/evals/"]) + b"\n")
 
 
+def taken(workspace: Workspace, task: TaskId) -> tuple[Path, ...]:
+    """Return what is there of a task already."""
+    places = (workspace.task, workspace.prompt, workspace.fixture, workspace.draft, workspace.seal)
+    return tuple(place(task) for place in places if place(task).exists())
+
+
+def require_free(workspace: Workspace, task: TaskId) -> None:
+    """Refuse an id under which something stands already."""
+    if found := taken(workspace, task):
+        raise InputError(
+            f"there is a task {task} already: {found[0]}",
+            hint="choose another id, or delete what is left of a task that you gave up",
+        )
+
+
 def make_draft(
     workspace: Workspace, task: TaskId, category: Category, hidden: HiddenDraft
 ) -> tuple[Path, ...]:

@@ -5,8 +5,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from labkit.errors import InputError, PhaseError
-from labkit.fields import Document, dump_yaml
+from labkit.fields import Document
 from labkit.model import Member
+from labkit.nodes import dump_yaml
 from labkit.sandbox.interface import Limits
 from labkit.workspace import Workspace, write_new
 

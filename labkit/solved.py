@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from labkit.bundle import LAYOUT, why_not_drafted
 from labkit.errors import InputError, ToolError
-from labkit.fields import dump_yaml
 from labkit.git import EXECUTABLE, GITLINK, SYMLINK, Change, Commit, Repository
+from labkit.nodes import dump_yaml
 from labkit.testpaths import PathKind, is_test, path_kind, places_of_tests
 
 _LAYOUT_HEAD = """\

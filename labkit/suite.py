@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ class FrozenTask:
     """SHA-256 of the sealed bundle as handed over."""
     canaries: tuple[str, ...]
     """SHA-256 of each canary token planted in the sealed files."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """A short digest of each field and of the prompt, to say later what has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +60,26 @@ def content_digest(facts: Mapping[str, Any], prompt: str) -> str:
     return digest(canonical_json({"task": dict(facts), "prompt": prompt}))
 
 
-def version(tasks: Mapping[TaskId, FrozenTask], rubric: bytes) -> str:
+def field_digests(facts: Mapping[str, Any], prompt: str) -> dict[str, str]:
+    """Return a short digest of each of a task's fields and of its prompt."""
+    values = {**facts, "prompt": prompt}
+    return {name: digest(canonical_json(value))[:12] for name, value in values.items()}
+
+
+def changed_fields(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the fields whose digests differ; none where nothing was noted then."""
+    names = [*now, *(name for name in then if name not in now)]
+    return tuple(name for name in names if then and then.get(name) != now.get(name))
+
+
+def version(tasks: Mapping[TaskId, FrozenTask], rubric: Mapping[str, Any]) -> str:
     """Return the suite version: it changes with any task, prompt, oracle or the rubric alone.
 
-    It does not depend on the order of the tasks, nor on when or to whom they were sealed.
+    It does not depend on the order of the tasks, on when or to whom they were sealed, or on how a
+    file is written: line ends, quotes, comments, the order of its fields.
     """
     pinned = {str(task): [frozen.content, frozen.commitment] for task, frozen in tasks.items()}
-    whole = canonical_json({"schema": SCHEMA, "tasks": pinned, "rubric": digest(rubric)})
+    whole = canonical_json({"schema": SCHEMA, "tasks": pinned, "rubric": dict(rubric)})
     return digest(whole)[:16]
 
 
@@ -85,6 +100,7 @@ def suite_text(suite: Suite) -> str:
                     "commitment": frozen.commitment,
                     "ciphertext": frozen.ciphertext,
                     "canaries": list(frozen.canaries),
+                    "fields": dict(frozen.fields),
                 }
                 for task, frozen in sorted(suite.tasks.items())
             },

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labkit.errors import InputError, LabkitError, refuse
-from labkit.fields import Document, dump_yaml, read_bytes
+from labkit.fields import Document, read_bytes
+from labkit.fixtures import provide
 from labkit.git import Repository
 from labkit.model import Category, Member, TaskId
+from labkit.nodes import dump_yaml
 from labkit.workspace import Workspace, replace
 
 DEFAULT_GRADING = "python -m pytest"
@@ -84,8 +86,14 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     if not path.is_file():
         raise InputError(f"no task {task}", hint="labkit status lists the tasks")
     document = Document.read(path)
-    found = parse_task(document, task, _prompt(document, workspace, task))
-    _check_commits(document, found, repository)
+    found = parse_task(document, task, read_prompt(document, workspace, task))
+    if not workspace.fixture(task).is_file():
+        _check_commits(document, found, repository)
+    elif document.sound:
+        fixture = workspace.fixture(task)
+        provide(repository, fixture, base=found.base, solution=found.solution)
+    if not found.solution and found.category is not Category.TRAP:
+        document.problem("category", f'a {found.category} task needs "solution:"')
     document.finish(hint=f"mend {path if found.prompt.strip() else workspace.prompt(task)}")
     return found
 
@@ -101,9 +109,9 @@ def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
         base=document.filled("base"),
         solution=document.text("solution", default=""),
         prompt=prompt,
-        grading=_grading(document),
-        forbidden=_prefixes(document, "forbidden"),
-        allowed=_prefixes(document, "allowed"),
+        grading=grading_of(document),
+        forbidden=prefixes(document, "forbidden"),
+        allowed=prefixes(document, "allowed"),
         slices=document.texts("slices"),
         tags=document.texts("tags"),
         notes=document.text("notes", default=""),
@@ -119,7 +127,8 @@ def _author(document: Document) -> str:
         return author
 
 
-def _grading(document: Document) -> str:
+def grading_of(document: Document) -> str:
+    """Return the grading command; one that is no command is a problem."""
     grading = document.text("grading", default=DEFAULT_GRADING)
     try:
         if not shlex.split(grading):
@@ -129,10 +138,11 @@ def _grading(document: Document) -> str:
     return grading
 
 
-def _prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
+def read_prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
+    """Return a task's prompt with plain line ends; one that is missing or blank is a problem."""
     path = workspace.prompt(task)
     try:
-        text = read_bytes(path).decode()
+        text = read_bytes(path).decode("utf-8-sig")
     except InputError:
         document.beside(f"no prompt: {path.relative_to(workspace.project)} is missing")
         return ""
@@ -144,9 +154,10 @@ def _prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _prefixes(document: Document, name: str) -> tuple[str, ...]:
-    prefixes = document.texts(name)
-    for prefix in prefixes:
+def prefixes(document: Document, name: str) -> tuple[str, ...]:
+    """Return a list of paths inside the project; anything else in it is a problem."""
+    found = document.texts(name)
+    for prefix in found:
         clean = posixpath.normpath(prefix)
         if clean != prefix.rstrip("/") or f"{clean}/".startswith(("/", "./", "../")):
             document.problem(
@@ -154,7 +165,7 @@ def _prefixes(document: Document, name: str) -> tuple[str, ...]:
             )
         elif any(character in prefix for character in "*?\\"):
             document.problem(name, f"{prefix!r} is no pattern: name a folder or a file, with /")
-    return prefixes
+    return found
 
 
 def _check_commits(document: Document, task: Task, repository: Repository) -> None:
@@ -170,20 +181,20 @@ def _check_commits(document: Document, task: Task, repository: Repository) -> No
             document.problem(name, f"write the commit's whole id: {full}")
     if task.base and task.base == task.solution:
         document.problem("solution", "base and solution are the same commit")
-    if not task.solution and task.category is not Category.TRAP:
-        document.problem("category", f'a {task.category} task needs "solution:"')
 
 
 def read_tasks(workspace: Workspace, repository: Repository) -> tuple[Task, ...]:
     """Read every task, sorted by id; raises one InputError with the problems of all files."""
     tasks: list[Task] = []
-    problems: list[str] = []
+    errors: list[LabkitError] = []
     for task in workspace.task_ids():
         try:
             tasks.append(read_task(workspace, task, repository))
         except LabkitError as error:
-            problems.extend(error.problems)
-    refuse(problems)
+            errors.append(error)
+    if len(errors) == 1:
+        raise errors[0]
+    refuse([problem for error in errors for problem in error.problems])
     return tuple(tasks)
 
 

@@ -5,7 +5,6 @@ Each returned file is hashed and compared with the base; what differs goes throu
 wrote is opened by name here, so no hook, filter, link or setting of its making can act.
 """
 
-import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,14 +13,12 @@ from pathlib import Path
 from labkit.archive import Entry, Kind
 from labkit.errors import ToolError
 from labkit.export import Base, object_id
-from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
+from labkit.git import DOT_GIT, EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, quoted
 
 _NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
 _MOST_SENTENCES = 200
 _REF = "refs/labkit/result"
-# What git refuses as a part of a path, because some file system would take it for `.git`.
-_DOT_GIT = re.compile(rb"(?:.*\\)?(?:\.git|git~1)[ .]*(?:[\\:].*)?", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +50,8 @@ class _Returned:
         """Note one returned member."""
         parts = entry.path.split(b"/")
         above = [b"/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        if any(_DOT_GIT.fullmatch(part) for part in parts):
-            place = next(path for path in above if _DOT_GIT.fullmatch(path.split(b"/")[-1]))
+        if any(DOT_GIT.fullmatch(part) for part in parts):
+            place = next(path for path in above if DOT_GIT.fullmatch(path.split(b"/")[-1]))
             if place != b".git":
                 self.leave_out(place, "git keeps nothing of that name")
         elif entry.kind is Kind.FOLDER or self._is_cache(entry.path, parts):
@@ -181,25 +178,12 @@ def _stream(base: Base, state: _Returned) -> bytes:
     """Return the fast-import stream that makes the result tree and asks for its id."""
     parts = [b"commit %s\ncommitter labkit <labkit@localhost> 0 +0000\ndata 0\n" % _REF.encode()]
     parts.append(b"M 040000 %s \n" % base.tree.encode())
-    parts.extend(b"D %s\n" % _quoted(path) for path in _gone(base, state))
+    parts.extend(b"D %s\n" % quoted(path) for path in _gone(base, state))
     for path, (mode, data) in sorted(state.changed.items()):
-        header = b"M %s inline %s\ndata %d\n" % (mode.encode(), _quoted(path), len(data))
+        header = b"M %s inline %s\ndata %d\n" % (mode.encode(), quoted(path), len(data))
         parts.extend((header, data, b"\n"))
     parts.append(b'ls ""\n\ndone\n')
     return b"".join(parts)
-
-
-def _quoted(path: bytes) -> bytes:
-    """Return a path as fast-import reads it: quoted like a C string."""
-    out = bytearray(b'"')
-    for byte in path:
-        if byte in b'"\\':
-            out += b"\\" + bytes([byte])
-        elif 32 <= byte < 127:  # noqa: PLR2004 - printable ASCII
-            out.append(byte)
-        else:
-            out += b"\\%03o" % byte
-    return bytes(out + b'"')
 
 
 def _shown(path: bytes) -> str:

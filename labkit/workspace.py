@@ -69,6 +69,10 @@ class Workspace:
         """What the agent is asked."""
         return self.evals / "prompts" / f"{task}.txt"
 
+    def fixture(self, task: TaskId) -> Path:
+        """The trees of a task that was made from a folder instead of a history."""
+        return self.evals / "fixtures" / f"{task}.tar"
+
     def seal(self, task: TaskId) -> Path:
         """The author's signed seal record: digests only."""
         return self.evals / "seals" / f"{task}.json"

@@ -12,8 +12,8 @@ from sandboxes import IMAGE, bubblewrap_cache, make_docker
 
 from labkit.configurations import Configuration
 from labkit.export import read_base, workspace_tar
-from labkit.fields import dump_yaml
 from labkit.model import Category, ConfigurationId, Member, RunId, TaskId
+from labkit.nodes import dump_yaml
 from labkit.plan import PlannedRun, interleave
 from labkit.sandbox.choose import bubblewrap_sandbox
 from labkit.sandbox.interface import Limits, Sandbox

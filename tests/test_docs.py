@@ -28,8 +28,9 @@ ONLY_BESIDE = {
     "trap.txt": "a trap's",
     "transcript.txt": "another agent's",
     "missing": "broken runs",
+    "fixtures": "tasks without a history",
 }
-"""Files that docs/format.md names and a lab without traps and broken runs does not have."""
+"""Files of docs/format.md that a lab without traps, fixtures and broken runs does not have."""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from labkit.errors import InputError
 from labkit.fields import json_text
 from labkit.model import Category
-from labkit.suite import content_digest
+from labkit.suite import content_digest, field_digests
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
@@ -78,6 +78,7 @@ class Evidence:
                 "repeats": self.repeats,
                 "sandbox": self.sandbox,
                 "content": self._content,
+                "fields": field_digests(task.facts(), task.prompt),
             }
         )
 

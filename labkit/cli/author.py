@@ -7,7 +7,7 @@ from labkit.cli.console import Pace, say
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab
 from labkit.cli.parallel import in_parallel
-from labkit.errors import PhaseError, refuse
+from labkit.errors import PhaseError, did_you_mean, refuse
 from labkit.export import read_base
 from labkit.model import TaskId
 from labkit.phases import require_authoring
@@ -30,6 +30,12 @@ def chosen_drafts(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, .
             f"there is no draft to {what}",
             hint="labkit task new starts a task; sealed tasks have no draft any more",
         )
+    known = [str(task) for task in lab.workspace.task_ids()]
+    refuse(
+        [f"no task {task}{did_you_mean(str(task), known)}" for task in ids
+         if str(task) not in known],
+        hint="labkit task list shows the tasks",
+    )  # fmt: skip
     missing = [
         f"task {task} has no draft in {lab.workspace.draft(task)}"
         for task in ids

@@ -14,7 +14,7 @@ from labkit.git import Commit, Repository
 from labkit.guess import Guess, guess, headline, new_public_names
 from labkit.model import Category, TaskId
 from labkit.phases import require_authoring
-from labkit.scaffold import make_draft, prompt_skeleton
+from labkit.scaffold import make_draft, prompt_skeleton, require_free, taken
 from labkit.solved import HiddenDraft, Solved, hidden_draft, protected_places, solved_by
 from labkit.tasks import DEFAULT_GRADING, Task, task_text
 from labkit.testpaths import PathKind, path_kind
@@ -60,7 +60,7 @@ def new_task(wanted: Wanted, me: str) -> None:
     require_authoring(lab.workspace)
     person = lab.person(me)
     if wanted.name is not None:
-        _require_free(lab.workspace, TaskId(wanted.name))
+        require_free(lab.workspace, TaskId(wanted.name))
     given = _given_category(wanted)
     asking = wanted.questions and sys.stdin.isatty() and sys.stderr.isatty()
     start = _start(lab.repository, wanted, given, asking=asking)
@@ -191,7 +191,7 @@ def _named(
         return TaskId(name)
 
     def parse(text: str) -> str:
-        _require_free(workspace, TaskId(text))
+        require_free(workspace, TaskId(text))
         return text
 
     return TaskId(_answer("Id", _free_id(workspace, start, category), parse, asking=asking))
@@ -209,24 +209,9 @@ def _free_id(workspace: Workspace, start: Start, category: Category) -> str:
             break
         slug += f"-{word}"
     number = 1
-    while _taken(workspace, TaskId(slug if number == 1 else f"{slug}-{number}")):
+    while taken(workspace, TaskId(slug if number == 1 else f"{slug}-{number}")):
         number += 1
     return slug if number == 1 else f"{slug}-{number}"
-
-
-def _taken(workspace: Workspace, task: TaskId) -> list[str]:
-    """Return what is there of a task already."""
-    places = (workspace.task, workspace.prompt, workspace.draft, workspace.seal)
-    return [str(place(task)) for place in places if place(task).exists()]
-
-
-def _require_free(workspace: Workspace, task: TaskId) -> None:
-    taken = _taken(workspace, task)
-    if taken:
-        raise InputError(
-            f"there is a task {task} already: {taken[0]}",
-            hint="choose another id, or delete what is left of a task that you gave up",
-        )
 
 
 def _write(workspace: Workspace, task: Task, hidden: HiddenDraft) -> None:

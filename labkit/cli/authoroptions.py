@@ -1,5 +1,6 @@
 """Options of `labkit task new`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +30,14 @@ Blank = Annotated[
     str,
     typer.Option(
         metavar="CATEGORY", help="A task that no commit solved, from --base [default: HEAD]."
+    ),
+]
+Fixture = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        show_default=False,
+        help="Instead of a commit: a folder with start/ and solution/.",
     ),
 ]
 Title = Annotated[str, typer.Option(help="One line [default: the commit's].")]

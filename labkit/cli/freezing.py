@@ -2,35 +2,34 @@
 
 from collections import Counter
 
-from labkit import sealrecord
 from labkit.cli.console import data, say
 from labkit.cli.lab import Lab, now
-from labkit.configurations import Configuration, read_configurations, the_difference
-from labkit.errors import InputError, PhaseError, refuse
-from labkit.fields import read_bytes, read_json
-from labkit.model import Category, Member, TaskId
+from labkit.cli.survey import Finding, Survey, Weight, survey
+from labkit.configurations import the_difference
+from labkit.errors import IntegrityError, PhaseError, refuse
+from labkit.model import Member, TaskId
 from labkit.phases import progress, require_authoring
 from labkit.plan import interleave, plan_text
-from labkit.rubric import load_rubric
-from labkit.settings import Person, Role, read_people
-from labkit.suite import FrozenTask, Suite, content_digest, digest, suite_text, version
-from labkit.tasks import Task, write_table
+from labkit.settings import Role
+from labkit.suite import (
+    FrozenTask,
+    Suite,
+    content_digest,
+    digest,
+    field_digests,
+    suite_text,
+    version,
+)
+from labkit.tasks import write_table
 from labkit.workspace import replace
 from labkit_runner.preflight import configuration_digest
 
-_LEAST = {
-    Category.BUGFIX: 2,
-    Category.FEATURE: 2,
-    Category.REFACTOR: 1,
-    Category.TESTS: 1,
-    Category.TRAP: 1,
-}
-_OWN_TASKS = 3
-_SOLO_TASKS = 8
+_SHOWN = 2
+"""So many mends stand in one hint."""
 
 
 def freeze(me: str, *, again: bool, pilot: bool) -> None:
-    """Freeze the suite and the plan; refuses when a task is not proven, sealed or unchanged."""
+    """Freeze the suite and the plan; refuses what `labkit task check` calls an error."""
     lab = Lab.open()
     require_authoring(lab.workspace)
     person = lab.person(me)
@@ -39,35 +38,44 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
             "the suite is frozen already",
             hint=f"before the first run: labkit task freeze --again{' --pilot' if pilot else ''}",
         )
-    tasks = lab.tasks()
-    if not tasks:
+    if not lab.workspace.task_ids():
         raise PhaseError("there are no tasks", hint="run: labkit task new")
-    people = read_people(lab.workspace)
-    frozen = _frozen_tasks(lab, tasks, people)
+    found = survey(lab, frozen=False)
+    _refuse(found.of(Weight.ERROR))
     if not pilot:
         refuse(
-            _mix_problems(lab, tasks, people),
+            [finding.what for finding in found.of(Weight.MIX)],
             hint="write more tasks, or, for a trial: labkit task freeze"
             f"{' --again' if again else ''} --pilot",
         )
-    configurations = read_configurations(lab.workspace)
-    load_rubric(lab.workspace.rubric)
-    plan = _plan(lab, tasks, configurations, people)
+    frozen = frozen_tasks(found)
+    plan = _plan(found)
     suite = Suite(
-        version=version(frozen, read_bytes(lab.workspace.rubric)),
+        version=version(frozen, found.rubric.facts() if found.rubric else {}),
         frozen_at=now().isoformat(timespec="seconds"),
-        difference=the_difference(configurations),
+        difference=the_difference(found.configurations),
         configurations={
-            str(found.id): configuration_digest(lab.workspace, found) for found in configurations
+            str(each.id): configuration_digest(lab.workspace, each) for each in found.configurations
         },
         plan=digest(plan.encode()),
         tasks=frozen,
     )
-    write_table(lab.workspace, tuple(tasks.values()))
+    write_table(lab.workspace, tuple(found.tasks.values()))
     replace(lab.workspace.plan, plan)
     replace(lab.workspace.suite, suite_text(suite))
     lab.log(person, "freeze", subject=suite.version, digests={"plan": suite.plan})
     _tell(lab, suite)
+
+
+def _refuse(errors: list[Finding]) -> None:
+    """Raise one error with everything that has to be done first."""
+    problems = [finding.what for finding in errors]
+    mends = list(dict.fromkeys(finding.mend for finding in errors if finding.mend))
+    rest = "; labkit task check says what to do about each" if len(mends) > _SHOWN else ""
+    hint = "; ".join(mends[:_SHOWN]) + rest or None
+    if any(finding.damaged for finding in errors):
+        raise IntegrityError(problems[0], more=problems[1:], hint=hint)
+    refuse(problems, hint=hint)
 
 
 def _tell(lab: Lab, suite: Suite) -> None:
@@ -79,79 +87,27 @@ def _tell(lab: Lab, suite: Suite) -> None:
     say("commit and push evals/; then everybody: labkit task run")
 
 
-def _frozen_tasks(
-    lab: Lab, tasks: dict[TaskId, Task], people: tuple[Person, ...]
-) -> dict[TaskId, FrozenTask]:
-    """Return what the suite pins of each task; raises InputError with all that is missing."""
-    keys = {person.name: person.signing_key for person in people}
-    problems: list[str] = []
-    frozen: dict[TaskId, FrozenTask] = {}
-    for task in tasks.values():
-        if not lab.workspace.seal(task.id).is_file():
-            problems.append(f"task {task.id} ({task.author}) is not sealed")
-            continue
-        record = sealrecord.load(lab.workspace.seal(task.id))
-        if record.sealed_by not in keys:
-            problems.append(f"task {task.id} was sealed by {record.sealed_by}, who has not joined")
-            continue
-        sealrecord.check(record, keys[record.sealed_by])
-        content = content_digest(task.facts(), task.prompt)
-        if _proven_content(lab, task) != content:
-            problems.append(f"task {task.id} ({task.author}) changed after it was proven sound")
-        frozen[task.id] = FrozenTask(
-            author=task.author,
-            content=content,
+def frozen_tasks(found: Survey) -> dict[TaskId, FrozenTask]:
+    """Return what the suite pins of each task; tasks that are not sealed are left out."""
+    return {
+        task: FrozenTask(
+            author=found.tasks[task].author,
+            content=content_digest(found.tasks[task].facts(), found.tasks[task].prompt),
             commitment=record.commitment,
             ciphertext=record.ciphertext_sha256,
             canaries=record.canary_digests,
+            fields=field_digests(found.tasks[task].facts(), found.tasks[task].prompt),
         )
-    refuse(problems, hint="labkit task validate, then labkit task seal")
-    return frozen
+        for task, record in found.seals.items()
+    }
 
 
-def _proven_content(lab: Lab, task: Task) -> str:
-    path = lab.workspace.validation(task.id)
-    return str(read_json(path, schema=1).get("content", "")) if path.is_file() else ""
-
-
-def _mix_problems(lab: Lab, tasks: dict[TaskId, Task], people: tuple[Person, ...]) -> list[str]:
-    """Return what the suite lacks of the mix that a course asks for."""
-    students = [person.name for person in people if person.role is Role.STUDENT]
-    categories = Counter(task.category for task in tasks.values())
-    problems = [
-        f"{categories[category]} {category} tasks: at least {least} are asked for"
-        for category, least in _LEAST.items()
-        if categories[category] < least
-    ]
-    if lab.settings.solo or len(students) == 1:
-        if len(tasks) < _SOLO_TASKS:
-            problems.append(f"{len(tasks)} tasks: a person alone writes at least {_SOLO_TASKS}")
-        return problems
-    owned = Counter(task.author for task in tasks.values())
-    problems += [
-        f"{name} wrote {owned[str(name)]} tasks: at least {_OWN_TASKS} are asked for"
-        for name in students
-        if owned[str(name)] < _OWN_TASKS
-    ]
-    return problems
-
-
-def _plan(
-    lab: Lab,
-    tasks: dict[TaskId, Task],
-    configurations: tuple[Configuration, ...],
-    people: tuple[Person, ...],
-) -> str:
-    runners = [person.name for person in people if person.role is Role.STUDENT]
-    if len(runners) == 1 and not lab.settings.solo:
-        raise InputError(
-            "one student alone would run only own tasks",
-            hint='set "solo: true" in evals/labkit.yaml; the summary says so',
-        )
+def _plan(found: Survey) -> str:
+    runners = [person.name for person in found.people if person.role is Role.STUDENT]
     planned = interleave(
-        [(task.id, Member(task.author)) for task in tasks.values()],
-        [found.id for found in configurations],
-        lab.settings.attempts,
+        [(task.id, Member(task.author)) for task in found.tasks.values()],
+        [each.id for each in found.configurations],
+        found.lab.settings.attempts,
         runners,
     )
     return plan_text(planned)

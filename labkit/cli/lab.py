@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Self
 
 from labkit.configurations import read_configurations
-from labkit.errors import InputError, PhaseError
+from labkit.errors import InputError, IntegrityError, PhaseError
 from labkit.git import Repository
 from labkit.journal import Event, append
 from labkit.journal import read as read_log
 from labkit.model import Member, TaskId
+from labkit.rubric import load_rubric
 from labkit.settings import Person, Role, Settings, read_person, read_settings
 from labkit.signing import SigningKey
-from labkit.suite import Suite, read_suite
+from labkit.suite import Suite, read_suite, version
 from labkit.tasks import Task, read_tasks
 from labkit.workspace import Workspace, user_folder
 from labkit_runner.preflight import require_unchanged
@@ -104,6 +105,11 @@ class Lab:
         suite = read_suite(self.workspace.suite)
         configurations = read_configurations(self.workspace)
         require_unchanged(self.workspace, suite, tasks, configurations)
+        if version(suite.tasks, load_rubric(self.workspace.rubric).facts()) != suite.version:
+            raise IntegrityError(
+                "changed since the suite was frozen: rubric.yaml, or suite.json itself",
+                hint="git -C evals log -p -- rubric.yaml suite.json shows the change; undo it",
+            )
         return suite
 
     def log(

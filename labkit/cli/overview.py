@@ -1,15 +1,17 @@
 """What `labkit status` says: the phase, what is missing, whose turn it is."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from labkit.cli.lab import Lab
+from labkit.cli.states import NEXT, State, standing
 from labkit.errors import LabkitError
-from labkit.fields import first_words, read_json
+from labkit.fields import first_words
 from labkit.model import TaskId
 from labkit.phases import Progress, progress
 from labkit.settings import Role, read_people
 from labkit.suite import read_suite
+from labkit.tasks import read_task
 
 
 def overview(lab: Lab) -> str:
@@ -17,8 +19,9 @@ def overview(lab: Lab) -> str:
     done = progress(lab.workspace)
     lines = [f"team {lab.settings.team}, {lab.workspace.project}", *_people(lab)]
     if not lab.workspace.suite.is_file():
-        lines += [*_authoring(lab), "phase: writing tasks"]
-        return "\n".join([*lines, f"next: {_authoring_next(lab)}"])
+        states = _states(lab)
+        lines += [*_authoring(states), "phase: writing tasks"]
+        return "\n".join([*lines, f"next: {_authoring_next(lab, states)}"])
     suite = read_suite(lab.workspace.suite)
     lines.append(f"suite {suite.version}: {len(suite.tasks)} tasks; {suite.difference}")
     lines += _runs(done)
@@ -33,28 +36,31 @@ def _people(lab: Lab) -> Iterator[str]:
         yield f"{role}s: {', '.join(names) or 'nobody has joined yet'}"
 
 
-def _authoring(lab: Lab) -> Iterator[str]:
+def _authoring(states: Mapping[TaskId, State]) -> Iterator[str]:
+    for task, state in states.items():
+        yield f"  {task}: {state}{f': {NEXT[state]}' if NEXT[state] else ''}"
+
+
+def _states(lab: Lab) -> dict[TaskId, State]:
+    found: dict[TaskId, State] = {}
     for task in lab.workspace.task_ids():
-        yield f"  {task}: {_task_state(lab, task)}"
+        try:
+            read = read_task(lab.workspace, task, lab.repository)
+            found[task] = standing(lab.workspace, read, None).state
+        except LabkitError:
+            found[task] = State.BROKEN
+    return found
 
 
-def _task_state(lab: Lab, task: TaskId) -> str:
-    if lab.workspace.seal(task).is_file():
-        return "sealed"
-    path = lab.workspace.validation(task)
-    if not path.is_file():
-        return "not proven sound yet: labkit task validate"
-    sound = read_json(path, schema=1).get("valid")
-    return "proven sound, not sealed yet: labkit task seal" if sound else "not sound"
-
-
-def _authoring_next(lab: Lab) -> str:
-    tasks = lab.workspace.task_ids()
-    if not tasks:
+def _authoring_next(lab: Lab, states: Mapping[TaskId, State]) -> str:
+    if not states:
         return "labkit task new"
     if not lab.settings.holder:
         return "labkit holder keygen (the holder), then holder: in evals/labkit.yaml"
-    open_tasks = [str(task) for task in tasks if not lab.workspace.seal(task).is_file()]
+    wrong = [str(task) for task, state in states.items() if NEXT[state] == "labkit task check"]
+    if wrong:
+        return f"labkit task check: {first_words(wrong, 4)}"
+    open_tasks = [str(task) for task, state in states.items() if state is not State.SEALED]
     if open_tasks:
         return f"labkit task validate and labkit task seal: {first_words(open_tasks, 4)}"
     return "labkit task freeze"

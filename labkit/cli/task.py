@@ -1,5 +1,6 @@
 """`labkit task`: golden tasks from a solved commit to their runs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,11 +19,20 @@ def new(
     base: authoroptions.Base = "",
     parent: authoroptions.Parent = 0,
     blank: authoroptions.Blank = "",
+    fixture: authoroptions.Fixture = None,
     title: authoroptions.Title = "",
     yes: authoroptions.Yes = False,
     me: Me = "",
 ) -> None:
-    """Start a golden task from a solved commit."""
+    """Start a golden task from a solved commit, or from a folder of files."""
+    if fixture is not None:
+        from labkit.cli import fixtures
+
+        asked = fixtures.Asked(
+            category=category, title=title, history=bool(commit or base or blank)
+        )
+        fixtures.new_from_fixture(task or fixture.resolve().name, fixture, asked, me)
+        return
     from labkit.cli import authoring
 
     wanted = authoring.Wanted(
@@ -62,6 +72,50 @@ def mine(
 
     asked = miner.Asked(limit=limit or 0, since=since, path=path, merges=merges, as_json=as_json)
     raise typer.Exit(miner.mine_history(asked, check=sandbox if check else ""))
+
+
+@app.command()
+def starter(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", show_default=False, help="Only these [default: all]."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="Only show what there is.")] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Copy their folders there; make no tasks."),
+    ] = None,
+    me: Me = "",
+) -> None:
+    """Begin with tasks that come with labkit."""
+    from labkit.cli import starter as kit
+
+    if show:
+        kit.tell_starters()
+    elif into is not None:
+        kit.copy_starters(names or [], into)
+    else:
+        kit.add_starters(names or [], me)
+
+
+@app.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Show every task: whose it is, how far it is, how many tests it has."""
+    from labkit.cli import team
+
+    team.list_tasks(as_json=as_json)
+
+
+@app.command()
+def check(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Say what is to be done before freezing, and what changed since."""
+    from labkit.cli import team
+
+    raise typer.Exit(team.check(as_json=as_json))
 
 
 @app.command()

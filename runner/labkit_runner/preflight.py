@@ -5,7 +5,14 @@ from labkit.errors import IntegrityError, PhaseError
 from labkit.fields import canonical_json, first_words, read_bytes
 from labkit.model import TaskId
 from labkit.readable import Known, still_readable
-from labkit.suite import Suite, content_digest, digest
+from labkit.suite import (
+    FrozenTask,
+    Suite,
+    changed_fields,
+    content_digest,
+    digest,
+    field_digests,
+)
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 
@@ -17,11 +24,25 @@ def require_unchanged(
     configurations: tuple[Configuration, ...],
 ) -> None:
     """Refuse to go on when anything that the suite pins is not what was frozen."""
+    if changed := changed_since(workspace, suite, tasks, configurations):
+        raise IntegrityError(
+            f"changed since the suite was frozen: {first_words(changed)}",
+            hint="undo the change; before the first run you can also freeze again: "
+            "labkit task freeze --again",
+        )
+
+
+def changed_since(
+    workspace: Workspace,
+    suite: Suite,
+    tasks: dict[TaskId, Task],
+    configurations: tuple[Configuration, ...],
+) -> list[str]:
+    """Return what is not as it was frozen: tasks with their fields, configurations, the plan."""
     changed = [
-        f"task {task}"
+        f"task {task}{what}"
         for task, frozen in suite.tasks.items()
-        if task not in tasks
-        or content_digest(tasks[task].facts(), tasks[task].prompt) != frozen.content
+        if (what := task_change(frozen, tasks.get(task))) is not None
     ]
     changed += [f"task {task} (new)" for task in tasks if task not in suite.tasks]
     changed += [
@@ -33,12 +54,17 @@ def require_unchanged(
     changed += [f"configuration {name} (gone)" for name in suite.configurations if name not in here]
     if digest(read_bytes(workspace.plan)) != suite.plan:
         changed.append("plan.csv")
-    if changed:
-        raise IntegrityError(
-            f"changed since the suite was frozen: {first_words(changed)}",
-            hint="undo the change; before the first run you can also freeze again: "
-            "labkit task freeze --again",
-        )
+    return changed
+
+
+def task_change(frozen: FrozenTask, task: Task | None) -> str | None:
+    """Return what changed of a frozen task, in brackets where it is known; None: nothing did."""
+    if task is None:
+        return " (gone)"
+    if content_digest(task.facts(), task.prompt) == frozen.content:
+        return None
+    names = changed_fields(frozen.fields, field_digests(task.facts(), task.prompt))
+    return f" ({', '.join(names)})" if names else ""
 
 
 def configuration_digest(workspace: Workspace, configuration: Configuration) -> str:

@@ -426,3 +426,35 @@ def test_typing_errors_are_told_with_the_usage(stages: Stages, words: tuple[str,
     assert answer.err.startswith("Usage: labkit ")
     assert "Error: " in answer.err
     assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        ("a:b", "lower-case letters and digits"),
+        ("a/b", "lower-case letters and digits"),
+        ("..", "lower-case letters and digits"),
+        ("CON", "lower-case letters and digits"),
+        ("con", "cannot be a file name on Windows"),
+        ("\u00e9", "lower-case letters and digits"),
+        ("e\u0301", "lower-case letters and digits"),
+        ("x" * 300, "at most 60 characters"),
+    ],
+    ids=["colon", "slash", "dots", "CON", "con", "composed", "decomposed", "long"],
+)
+def test_ids_that_cannot_be_used_are_refused_with_the_reason(
+    stages: Stages, task: str, says: str
+) -> None:
+    lab = stages.original("joined")
+    for words in (("--commit", "HEAD", "--category", "bugfix"), ("--fixture", ".")):
+        lab.refused("task", "new", task, *words, me=ANA, code=2, says=("task id ", says))
+
+
+def test_a_task_file_whose_name_is_no_id_is_named(lab_at: At) -> None:
+    lab = lab_at("drafted")
+    for name in ("CON.yaml", "a b.yaml", "good.yml"):
+        shutil.copy(lab.workspace.task(GREET), lab.workspace.evals / "tasks" / name)
+    says = ("tasks/CON.yaml: task id 'CON' is not allowed", "tasks/a b.yaml", "must be .yaml")
+    lab.refused("task", "validate", code=2, says=(*says, "rename the file"))
+    out = lab.labkit("task", "check").out
+    assert all(words in out for words in says)

@@ -15,7 +15,7 @@ NOT_HERE = ("4 of 4 planned runs are not here yet", "ana, ben: run labkit task r
         ("joined", "task freeze", ANA, ("there are no tasks", "labkit task new")),
         ("drafted", "task seal", ANA, ("not proven sound", "labkit task validate")),
         ("proven", "task freeze", ANA, (f"task {GREET} (ana) is not sealed", "labkit task seal")),
-        ("sealed", "task freeze", ANA, ("0 feature tasks", "ana wrote 1 tasks", "--pilot")),
+        ("sealed", "task freeze", ANA, ("0 feature tasks", "ana wrote 1 task:", "--pilot")),
         ("sealed", "task run", ANA, FROZEN),
         ("sealed", "handin", ANA, FROZEN),
         ("sealed", "leaks", "", FROZEN),

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from cli.labs import ANA, GREET, Answer, Lab, Stages, heed_interrupts, labkit
 
-from labkit.fields import dump_yaml
 from labkit.model import TaskId
+from labkit.nodes import dump_yaml
 from labkit.tasks import read_task
 
 At = Callable[[str], Lab]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cli.labs import ANA, BEN, TARA, Lab
 
-from labkit.fields import dump_yaml
 from labkit.model import TaskId
+from labkit.nodes import dump_yaml
 from labkit.seal import new_identity
 
 PROMPT = "Something is not as it should be here.\n"

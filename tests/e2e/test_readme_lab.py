@@ -13,8 +13,8 @@ import pytest
 from cli.labs import ANA, BEN, EARLY, TARA, Lab, assigned, fill_in
 from gitrepo import Project, make_project
 
-from labkit.fields import dump_yaml
 from labkit.model import TaskId
+from labkit.nodes import dump_yaml
 from labkit.sandbox.interface import Sandbox
 
 GREETING, SUM = TaskId("greet-nobody"), TaskId("add-negative")

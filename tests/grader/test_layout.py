@@ -7,8 +7,8 @@ from gradings import BASE, bench_of, make_set, validated
 
 from labkit.archive import Kind
 from labkit.errors import InputError
-from labkit.fields import dump_yaml
 from labkit.model import Category
+from labkit.nodes import dump_yaml
 from labkit.sandbox.interface import Sandbox
 from labkit_grader.material import read_material
 from labkit_grader.oracles.sides import stage

@@ -10,8 +10,8 @@ from labkit.configurations import (
     the_difference,
 )
 from labkit.errors import InputError
-from labkit.fields import dump_yaml
 from labkit.model import ConfigurationId
+from labkit.nodes import dump_yaml
 from labkit.workspace import Workspace, replace
 
 C = ConfigurationId("C")

@@ -1,12 +1,16 @@
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labkit.errors import InputError, IntegrityError
-from labkit.fields import Document, canonical_json, dump_yaml, first_words, json_text, read_json
+from labkit.fields import Document, canonical_json, first_words, json_text, read_json
+from labkit.nodes import dump_yaml
 
-READABLE = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\t "))
+READABLE = st.text(
+    st.characters(exclude_categories=["Cs"])
+    | st.sampled_from("\n\r\t\x00\x1b\x85\u2028\ufeff :#-'\"")
+)
 VALUES = st.recursive(
     READABLE | st.booleans() | st.integers(-(10**9), 10**9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(READABLE, inner, max_size=3),
@@ -33,6 +37,7 @@ def test_what_is_dumped_reads_back_the_same(values: dict[str, object]) -> None:
     assert (yaml.safe_load(text) or {}) == values
 
 
+@example({"_": "\x85\n"})
 @given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), READABLE, max_size=4))
 def test_every_dumped_text_is_read_as_a_text(values: dict[str, str]) -> None:
     read = document(dump_yaml(values) if values else "{}")
@@ -43,7 +48,7 @@ def test_every_dumped_text_is_read_as_a_text(values: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "value",
     ["2433548", "0155306", "3.10", "no", "on", "1:30", "2024-01-01", "1_000", "~", "0x1f", ".5",
-     ".inf", "null", "true", "=", "<<"],
+     ".inf", "null", "true", "=", "<<", "1e3", "9509425349e4", "0o17", "1.", "+5", "NO", "0b1"],
 )  # fmt: skip
 def test_where_a_text_is_meant_yamls_guesses_are_refused(value: str) -> None:
     assert problems(f"a: 1\nbase: {value}\n", "base")[0] == (
@@ -75,6 +80,26 @@ def test_a_bad_field_is_told_with_its_line(text: str, told: str) -> None:
     assert told in problems(text, "a")
 
 
+def test_a_field_that_begins_on_the_line_below_is_told_with_its_name_s_line() -> None:
+    assert problems("a: x\nbb:\n\n  - y\n") == (
+        'x.yaml, line 1: unknown field "a"',
+        'x.yaml, line 2: unknown field "bb"',
+    )
+    assert problems("a:\n  - y\na: x\n", "a")[0].endswith("written twice (first on line 1)")
+
+
+def test_a_message_is_never_longer_than_a_person_reads() -> None:
+    for text in ("x" * 900 + ": 1\n", "a: " + "9" * 9999, "a: x\na: " + "y" * 9999):
+        assert all(len(problem) < 200 for problem in problems(text, "a"))
+
+
+def test_a_list_of_one_is_shown_as_a_list() -> None:
+    read = document("a: tests/\n")
+    assert read.texts("a") == ()
+    with pytest.raises(InputError, match=r'line 1: "a" must be a list: \["tests/"\]'):
+        read.finish()
+
+
 def test_a_typing_error_is_guessed() -> None:
     assert problems("titel: x\n", "title") == (
         'x.yaml: no "title:"',
@@ -94,14 +119,15 @@ def test_a_typing_error_is_guessed() -> None:
         ("a: x".encode("utf-16"), "x.yaml, line 1: not UTF-8"),
         (b"a: x\nb: \x00\n", "x.yaml, line 2: the character"),
         (b"a: [x\n", "x.yaml, line 2: not YAML"),
-        (b"a: x\n---\nb: y\n", "x.yaml, line 2: not YAML"),
-        (b"", "there is no mapping"),
-        (b"- a\n", "there is no mapping"),
+        (b"a: x\n---\nb: y\n", "x.yaml, line 2: a second document"),
+        (b"", "x.yaml is empty"),
+        (b"# only a note\n", "x.yaml is empty"),
+        (b"\n- a\n", "x.yaml, line 2: there is no mapping"),
         (b"a: " + b"[" * 3000, "not YAML"),
         (b"#" * (5 * 1024 * 1024), "x.yaml is larger than"),
     ],
     ids=["tab", "tab after", "alias", "tag", "own tag", "latin", "utf-16", "nul", "open",
-         "two documents", "nothing", "list", "deep", "large"],
+         "two documents", "nothing", "note", "list", "deep", "large"],
 )  # fmt: skip
 def test_what_is_not_plain_yaml_is_refused(data: bytes, told: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from labkit.errors import InputError, PhaseError
-from labkit.fields import dump_yaml
 from labkit.model import Member
+from labkit.nodes import dump_yaml
 from labkit.settings import Person, Role, read_people, read_person, read_settings, write_person
 from labkit.workspace import Workspace, replace
 

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from runs import a_task
 
 from labkit.errors import InputError
-from labkit.fields import dump_yaml
+from labkit.fields import Document
 from labkit.model import TaskId
+from labkit.nodes import dump_yaml
 from labkit.tasks import (
     Task,
     forbidden_edits,
+    parse_task,
     read_task,
     read_tasks,
     task_text,
@@ -187,3 +189,34 @@ def test_forbidden_edits_are_those_outside_what_is_allowed() -> None:
     assert edits(replace(task, allowed=("src/",), forbidden=("src/a.py",))) == (
         "src/a.py", "tests/t.py", "setup.py"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("base", "2433548"), ("solution", "0155306"), ("base", "9509425349e4"), ("id", "1_000"),
+        ("id", "2024-01-01"), ("title", "no"), ("title", "1:30"), ("author", "on"),
+        ("notes", "~"), ("grading", "3.10"),
+    ],
+)  # fmt: skip
+def test_what_yaml_turns_into_other_things_is_refused_with_its_line(
+    project: Project, field: str, value: str
+) -> None:
+    workspace = written(project, notes="x", grading="python -m pytest")
+    path = workspace.task(ID)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    (number,) = [n for n, line in enumerate(lines, 1) if line.startswith(f"{field}:")]
+    lines[number - 1] = f"{field}: {value}"
+    write_file(path, "\n".join([*lines, ""]))
+    told = problems(project, workspace)
+    assert (
+        f'bug-a.yaml, line {number}: "{field}" must be a text: put it in quotes: "{value}"' in told
+    )
+
+
+@given(st.from_regex(r"[0-9]{1,11}e[0-9]{1,3}|0[0-7]{6}|[0-9a-f]{7,40}", fullmatch=True))
+def test_any_commit_that_labkit_writes_is_read_back_as_it_was(oid: str) -> None:
+    task = replace(a_task(), base=oid, solution=oid, title=oid, notes=oid)
+    document = Document(task_text(task).encode(), "x.yaml")
+    assert parse_task(document, task.id, task.prompt) == task
+    document.finish()

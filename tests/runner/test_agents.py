@@ -5,8 +5,8 @@ import pytest
 from runs import A, a_configuration
 
 from labkit.errors import InputError
-from labkit.fields import dump_yaml
 from labkit.model import RunId, TaskId
+from labkit.nodes import dump_yaml
 from labkit.workspace import Workspace, replace
 from labkit_runner.agents.command import CommandAgent
 from labkit_runner.agents.interface import Agent, Request

@@ -9,7 +9,7 @@ from labkit import canary
 from labkit.errors import IntegrityError, PhaseError
 from labkit.model import Member, TaskId
 from labkit.plan import interleave, plan_text
-from labkit.suite import FrozenTask, Suite, content_digest, digest
+from labkit.suite import FrozenTask, Suite, content_digest, digest, field_digests
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.preflight import (
@@ -40,6 +40,7 @@ def frozen(workspace: Workspace) -> Suite:
         commitment="c",
         ciphertext="x",
         canaries=(canary.digest(TOKEN),),
+        fields=field_digests(TASK.facts(), TASK.prompt),
     )
     return Suite(
         version="v",
@@ -59,9 +60,13 @@ def test_what_was_frozen_may_run(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("tasks", "configurations", "told"),
     [
-        ({}, CONFIGURATIONS, "task bug-a"),
-        ({TASK.id: replace(TASK, prompt="Other")}, CONFIGURATIONS, "task bug-a"),
-        ({TASK.id: replace(TASK, grading="true")}, CONFIGURATIONS, "task bug-a"),
+        ({}, CONFIGURATIONS, r"task bug-a \(gone\)"),
+        ({TASK.id: replace(TASK, prompt="Other")}, CONFIGURATIONS, r"task bug-a \(prompt\)"),
+        (
+            {TASK.id: replace(TASK, grading="true", title="x")},
+            CONFIGURATIONS,
+            r"task bug-a \(title, grading\)",
+        ),
         (
             {TASK.id: TASK, TaskId("more"): a_task("more")},
             CONFIGURATIONS,

@@ -8,8 +8,9 @@ from pathlib import Path
 from labkit import journal
 from labkit.cli.demo import sample
 from labkit.cli.demo.stage import HOLDER, TEAM, Stage
-from labkit.fields import Document, dump_yaml, read_json
+from labkit.fields import Document, read_json
 from labkit.model import BlindId, Member, RunId, TaskId
+from labkit.nodes import dump_yaml
 from labkit.settings import read_person
 from labkit_instructor.blinding import open_blinding
 
