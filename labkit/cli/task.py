@@ -37,9 +37,9 @@ def validate(
     sandbox: SandboxName = "auto",
 ) -> None:
     """Prove in the sandbox that tasks are sound, and write the evidence."""
-    from labkit.cli import author
+    from labkit.cli import validating
 
-    raise typer.Exit(author.validate_tasks(tasks or [], repeats=repeats, sandbox_name=sandbox))
+    raise typer.Exit(validating.validate_tasks(tasks or [], repeats=repeats, sandbox_name=sandbox))
 
 
 @app.command()
