@@ -63,6 +63,7 @@ def _spec(bench: Bench, tree: Tree, argv: tuple[str, ...], environment: Mapping[
         streamed_tar=write_tar([*workspace, ours]),
         workdir="/workspace",
         environment={
+            "TZ": "UTC",
             **environment,
             "LABKIT_REPORT": f"/report/{_REPORT}",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

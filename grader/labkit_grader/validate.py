@@ -1,22 +1,24 @@
 """Proves that a task is sound, with the oracle of its category, and keeps what was found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from labkit.errors import InputError
 from labkit.fields import json_text
 from labkit.model import Category
 from labkit.suite import content_digest
+from labkit_grader.cheatsuite import Tried, try_cheats
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
 from labkit_grader.oracles.registry import oracle_for
 from labkit_grader.oracles.sides import solution_tree
-from labkit_grader.place import NotApplied, base_tree
+from labkit_grader.place import Applied, NotApplied, base_tree
 from labkit_grader.prompt import PromptLeaks, prompt_leaks
+from labkit_grader.repeats import Repeats, chance_of_notice
 
 SCHEMA = 1
-REPEATS = 3
+USUAL = Repeats()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +32,25 @@ class Evidence:
     expected: Expected
     counts: Mapping[str, int]
     repeats: int
+    """How often each side ran; 0 where nothing runs."""
+    cheats: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each cheat failed, by its name."""
     sandbox: str
 
     @property
     def valid(self) -> bool:
         """Whether the task can be used."""
         return not self.problems
+
+    @property
+    def caught(self) -> int:
+        """How many cheats failed."""
+        return sum(self.cheats.values())
+
+    @property
+    def chance(self) -> float | None:
+        """How likely a test that fails one time in three was noticed; None when nothing ran."""
+        return chance_of_notice(self.repeats) if self.repeats else None
 
     @property
     def _content(self) -> str:
@@ -45,8 +60,8 @@ class Evidence:
     def draft_text(self) -> str:
         """The draft's evidence.json: the expected tests, and what they were found with.
 
-        It is sealed with the draft. Its digests are not published: short hidden files could be
-        guessed from them.
+        It is sealed with the draft, so nothing is in it that varies from one proof to the next. Its
+        digests are not published: short hidden files could be guessed from them.
         """
         return json_text(
             {
@@ -75,34 +90,55 @@ class Evidence:
                 "notes": len(self.notes),
                 "counts": dict(self.counts),
                 "repeats": self.repeats,
+                "chance_of_notice": self.chance if self.chance is None else round(self.chance, 3),
+                "cheats": {"tried": len(self.cheats), "failed": self.caught},
                 "sandbox": self.sandbox,
                 "content": self._content,
             }
         )
 
 
-def validate_task(bench: Bench, case: Case, *, repeats: int = REPEATS) -> Evidence:
-    """Prove one task; raises InfrastructureError only when the sandbox failed."""
+def validate_task(
+    bench: Bench, case: Case, *, repeats: Repeats | int = USUAL, workers: int = 1
+) -> Evidence:
+    """Prove one task; raises InfrastructureError only when the sandbox failed.
+
+    A number of repeats is a quick look: so many rounds, without cheats. The cheats, `workers` of
+    them at once, are tried only on a task that is sound so far.
+    """
+    if isinstance(repeats, int):
+        repeats = Repeats.exactly(repeats, thorough=False)
     try:
         if case.task.category is not Category.TRAP:
             case.command()
         proof = oracle_for(case.task.category).prove(bench, case, repeats=repeats)
     except InputError as error:
         proof = Proof(problems=error.problems)
-    leaks = _prompt_leaks(case)
+    solution = solution_tree(case) if case.task.solution else None
+    tried = Tried()
+    if repeats.thorough and not proof.problems:
+        tried = _tried(bench, case, proof, solution, workers)
+    leaks = _prompt_leaks(case, solution)
     return Evidence(
         case=case,
-        problems=proof.problems + leaks.problems,
-        notes=proof.notes + leaks.notes,
+        problems=proof.problems + tried.problems + leaks.problems,
+        notes=proof.notes + tried.notes + leaks.notes,
         expected=proof.expected,
         counts=proof.counts,
-        repeats=repeats,
+        repeats=proof.runs,
+        cheats=tried.failed,
         sandbox=bench.sandbox.name,
     )
 
 
-def _prompt_leaks(case: Case) -> PromptLeaks:
+def _tried(
+    bench: Bench, case: Case, proof: Proof, solution: Applied | NotApplied | None, workers: int
+) -> Tried:
+    work = solution if isinstance(solution, Applied) else Applied(tree={}, changed=())
+    return try_cheats(bench, case, proof.expected, work, workers=workers)
+
+
+def _prompt_leaks(case: Case, solution: Applied | NotApplied | None) -> PromptLeaks:
     base = base_tree(case.base)
-    solution = solution_tree(case) if case.task.solution else None
-    tree = base if solution is None or isinstance(solution, NotApplied) else solution.tree
+    tree = solution.tree if isinstance(solution, Applied) else base
     return prompt_leaks(case.task.prompt, base=base, solution=tree, hidden=case.material.hidden)

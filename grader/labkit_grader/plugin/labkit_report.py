@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,9 +31,11 @@ class Report:
 class Plugin:
     """The pytest plugin: collected ids, one line per finished test, collection errors."""
 
-    def __init__(self, report: Report, roots: Sequence[str]) -> None:
+    def __init__(self, report: Report, roots: Sequence[str], order: Mapping[str, str]) -> None:
         self._report = report
         self._roots = roots
+        self._left_out = frozenset(json.loads(order.get("LABKIT_LEAVE_OUT", "[]")))
+        self._reversed = "LABKIT_REVERSED" in order
         self._seen: list[pytest.TestReport] = []
 
     def pytest_load_initial_conftests(self) -> None:
@@ -45,6 +47,13 @@ class Plugin:
         if report.failed:
             message = str(report.longrepr)[-_LONGEST_MESSAGE:]
             self._report.write("collect_error", id=report.nodeid, message=message)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out tests, or turn their order round, where validation asks for it."""
+        items[:] = [item for item in items if item.nodeid not in self._left_out]
+        if self._reversed:
+            items.reverse()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note every test that is going to run."""
@@ -91,12 +100,14 @@ def import_roots(folder: Path) -> list[str]:
 def main(words: list[str]) -> int:
     """Run pytest with `words`, write the report's last line, and return pytest's exit code."""
     report = Report(os.environ.pop("LABKIT_REPORT"))
+    asked = ("LABKIT_LEAVE_OUT", "LABKIT_REVERSED")
+    order = {name: os.environ.pop(name) for name in asked if name in os.environ}
     roots = import_roots(Path.cwd())
     sys.path.pop(0)  # this file's own folder
     # Programs that tests start find the project as the tests do.
     known = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([known, *roots] if known else roots)
-    code = int(pytest.main(words, plugins=[Plugin(report, roots)]))
+    code = int(pytest.main(words, plugins=[Plugin(report, roots, order)]))
     report.write("end", exit=code)
     return code
 
