@@ -66,7 +66,7 @@ class TestRun:
                 f"the process ended with code {self.exit_code} before pytest had finished: "
                 f"{self.last_words}",
             ),
-            (refused, f"pytest could not start: {self.last_words}"),
+            (refused, f"pytest could not start: {self._refusal}"),
             (not self.complete, "pytest ended before every collected test had run"),
             (
                 not self.agrees,
@@ -74,6 +74,12 @@ class TestRun:
             ),
         )
         return next((reason for holds, reason in reasons if holds), "")
+
+    @property
+    def _refusal(self) -> str:
+        """What pytest says of a command line that it cannot use, before it tells where it is."""
+        found = [line for line in self.log.splitlines() if " error: " in line]
+        return found[0].partition(" error: ")[2].strip()[:200] if found else self.last_words
 
     @property
     def last_words(self) -> str:

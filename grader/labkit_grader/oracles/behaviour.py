@@ -11,6 +11,8 @@ from labkit_grader.place import NotApplied
 from labkit_grader.repeats import Repeats
 from labkit_grader.testrun import BROKEN, PASSED
 
+_MOSTLY = 20
+
 
 class Behaviour:
     """The oracle of bugfix, feature and other tasks."""
@@ -41,7 +43,7 @@ def _problems(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
     if not any(run.outcomes for run in sides.solution):
         yield "no hidden test can be collected at the solution"
     elif _is_green(sides):
-        only = "; the solution only deletes" if _only_deletes(case) else ""
+        only = "; the solution does little but delete" if _deletes(case) else ""
         yield f"nothing to solve: every hidden test passes at the base too{only}"
     else:
         yield "no hidden test fails at the base and passes at the solution"
@@ -59,12 +61,11 @@ def _is_green(sides: Sides) -> bool:
     return len(whole) == len(sides.base) and PASSED in outcomes and not BROKEN & outcomes
 
 
-def _only_deletes(case: Case) -> bool:
-    """Return whether the solution takes lines or files away and adds nothing."""
+def _deletes(case: Case) -> bool:
+    """Return whether the solution takes away at least twenty times what it adds."""
     solution = case.repository.commit(case.task.solution).tree
     words = ("diff", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
-    ends = (case.base.tree, solution)
-    kept = case.repository.git(*words, "--diff-filter=d", *ends).stdout.splitlines()
-    every = case.repository.git(*words, *ends).stdout.splitlines()
-    takes = any(line.split(b"\t")[1] != b"0" for line in every)
-    return takes and all(line.startswith(b"0\t") for line in kept)
+    listed = case.repository.git(*words, case.base.tree, solution).stdout.splitlines()
+    figures = [line.split(b"\t")[:2] for line in listed]
+    added, removed = (sum(int(x[at]) for x in figures if x[at] != b"-") for at in (0, 1))
+    return removed > 0 and removed >= _MOSTLY * added

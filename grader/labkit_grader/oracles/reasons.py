@@ -69,7 +69,8 @@ def notes_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
     yield from _dropped(sides, compared)
     if len(compared.fail_to_pass) == 1 and not compared.pass_to_pass:
         yield "the task is thin: one hidden test has to begin to pass, none has to keep passing"
-    yield from _same_as_commit(case)
+    if compared.fail_to_pass:
+        yield from _same_as_commit(case)
 
 
 def _not_collected(case: Case, sides: Sides) -> Iterator[str]:
@@ -97,7 +98,10 @@ def _base_notes(case: Case, sides: Sides) -> Iterator[str]:
               "as failing"  # fmt: skip
     for trouble in sorted({run.trouble for run in sides.base if run.trouble}):
         yield f"at the base: {trouble}{within}; tests not seen count as failing"
+    both = _collect_errors(sides.solution)
     for name, text in _collect_errors(sides.base).items():
+        if name in both:
+            continue  # a problem at the solution already
         yield (
             f"at the base {name} cannot be collected, so its tests fail without running: "
             f"{last_error(text)}{_judged(case, text)}"
