@@ -70,7 +70,7 @@ for _name in {names!r}:
 _EXAMPLE = re.compile(
     r"(?P<call>[A-Za-z_]\w*\([^\n`]*?\))[`'\"]?\s*"
     r"(?:==|=>|->|\N{RIGHTWARDS ARROW}|\n|(?:(?:should|must)\s+)?(?:returns?|gives?|be|is|yields?))"
-    r"\s*[`]?(?P<value>[^\n`]+)"
+    r"\s*[`]?(?=(?P<value>[^\n`]{1,200}))"
 )
 
 
@@ -239,9 +239,20 @@ def examples_in(prompt: str) -> dict[tuple[str, str], tuple[object]]:
             if not isinstance(call, ast.Call) or call.keywords:
                 continue
             arguments = tuple(ast.literal_eval(each) for each in call.args)
-            value = ast.literal_eval(match["value"].strip().rstrip(".;,"))
+            value = _value(match["value"])
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             continue
         if isinstance(call.func, ast.Name):
             table[call.func.id, repr(arguments)] = (value,)
     return table
+
+
+def _value(text: str) -> object:
+    """Return the longest plain value that a text begins with; raises ValueError without one."""
+    for end in range(len(text), 0, -1):
+        try:
+            if text[end - 1] not in ", ":
+                return ast.literal_eval(text[:end])
+        except (SyntaxError, ValueError):
+            continue
+    raise ValueError(text)

@@ -135,7 +135,7 @@ def _tried(
     bench: Bench, case: Case, proof: Proof, solution: Applied | NotApplied | None, workers: int
 ) -> Tried:
     work = solution if isinstance(solution, Applied) else Applied(tree={}, changed=())
-    return try_cheats(bench, case, proof.expected, work, workers=workers)
+    return try_cheats(bench, case, proof, work, workers=workers)
 
 
 def _prompt_leaks(case: Case, solution: Applied | NotApplied | None) -> PromptLeaks:

@@ -52,9 +52,9 @@ class Compared:
 
 
 def compare(sides: Sides) -> Compared:
-    """Sort the tests of two sides."""
+    """Sort the tests of two sides; without a run of each there is nothing to compare."""
     found: dict[str, list[str]] = {name: [] for name in Compared.__slots__}
-    for test in sides.tests():
+    for test in sides.tests() if sides.base else ():
         before = {run.outcome(test) for run in sides.base}
         after = {run.outcome(test) for run in sides.solution}
         meaning = _meaning(before, after)

@@ -49,6 +49,8 @@ class Proof:
     """Figures that may be published: they name no test."""
     runs: int = 0
     """How often each side ran; 0 where nothing runs."""
+    seconds: float | None = None
+    """How long unchanged code was allowed, if that was less than the limit of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,13 @@ def _base_notes(case: Case, sides: Sides) -> Iterator[str]:
         many = word.replace("runs", "run").replace("ends", "end")
         yield f"at the base {tests(stuck, word, many)}{limit}: {first_words(stuck)}; that counts " \
               "as failing"  # fmt: skip
+    ate = sorted(
+        test
+        for test, text in _messages(sides.base).items()
+        if test not in sides.stuck and "MemoryError" in text
+    )
+    if ate:
+        yield f"at the base {_told(ate, 'runs out of memory', 'run out of memory')}"
     for trouble in sorted({run.trouble for run in sides.base if run.trouble}):
         yield f"at the base: {trouble}{within}; tests not seen count as failing"
     both = _collect_errors(sides.solution)

@@ -34,18 +34,18 @@ def run_hidden(
 def run_rounds(
     bench: Bench, case: Case, *, base: Guarded, solution: Guarded, repeats: Repeats
 ) -> Sides:
-    """Run both sides; a solution that is cut off by a limit ends it, for nothing can follow."""
+    """Run both sides; once the solution is cut off or not collected, nothing can follow."""
     after: list[TestRun] = []
     before: list[TestRun] = []
     side = _Base(bench=bench, case=case, staged=base)
     for number in repeats.rounds():
         after.append(run_hidden(bench, case, solution, _seed(number)))
-        if after[-1].ended is not Ended.EXITED:
+        if after[-1].trouble or after[-1].collect_errors:
             break
         side.allow(after[-1].seconds)
         before.append(side.run(number))
     turned = None
-    if repeats.thorough and after[-1].complete:
+    if repeats.thorough and before and after[-1].complete:
         turned = run_hidden(bench, case, solution, {**_seed(0), "LABKIT_REVERSED": "1"})
     return Sides(
         base=tuple(before),

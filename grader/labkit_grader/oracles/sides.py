@@ -65,6 +65,7 @@ def prove_sides(
         expected=Expected(fail_to_pass=compared.fail_to_pass, pass_to_pass=compared.pass_to_pass),
         counts=counts,
         runs=len(sides.solution),
+        seconds=sides.base_seconds,
     )
 
 
