@@ -239,12 +239,16 @@ def test_a_thin_task_and_tests_of_the_commit_are_noted(tmp_path: Path, bench: Be
     ]
 
 
-def test_a_runner_that_does_not_start_says_why(tmp_path: Path, bench: Bench) -> None:
+def test_a_runner_that_does_not_start_says_why_and_the_mend_helps(
+    tmp_path: Path, bench: Bench
+) -> None:
     base: Files = {**BASE, "pytest.ini": "[pytest]\naddopts = --cov\n"}
-    evidence = check(tmp_path, bench, base=base)
-    assert evidence.problems == (
-        "at the solution: pytest could not start: unrecognized arguments: --cov",
+    mend = "python -m pytest -o addopts="
+    assert check(tmp_path / "a", bench, base=base).problems == (
+        "at the solution: pytest could not start: unrecognized arguments: --cov (they stand in "
+        f'the project\'s settings: grade with "{mend}")',
     )
+    assert check(tmp_path / "b", bench, base=base, grading=mend).valid
 
 
 def test_time_zone_and_language_are_fixed_unless_the_command_sets_them(

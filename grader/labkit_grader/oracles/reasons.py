@@ -43,7 +43,7 @@ def problems_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
         yield f"the hidden tests run out of {limits[cut[0].ended]}, under limits: in labkit.yaml"
     else:
         troubles = sorted({run.trouble for run in sides.solution if run.trouble})
-        yield from (f"at the solution: {trouble}" for trouble in troubles)
+        yield from (f"at the solution: {trouble}{_mend(trouble)}" for trouble in troubles)
     yield from _not_collected(case, sides)
     if compared.failing:
         told = _told(compared.failing, "fails at the solution", "fail at the solution")
@@ -59,6 +59,13 @@ def problems_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
             "has to begin to pass but is unstable: it does not always pass at the solution",
             "have to begin to pass but are unstable: they do not always pass at the solution",
         )
+
+
+def _mend(trouble: str) -> str:
+    """Return what to do about options in the project's settings that no plugin here knows."""
+    if "unrecognized arguments" not in trouble:
+        return ""
+    return ' (they stand in the project\'s settings: grade with "python -m pytest -o addopts=")'
 
 
 def notes_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
