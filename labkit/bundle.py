@@ -31,6 +31,8 @@ DRAFT_FOLDERS = frozenset({"hidden", "mutations", "examples"})
 LAYOUT = "hidden.yaml"
 """What the files below hidden/ cannot say themselves: executable ones, links, removed paths."""
 DRAFT_FILES = frozenset({"oracle.yaml", "evidence.json", LAYOUT})
+PROOF = "proof.json"
+"""What the last validation said; it lies in a draft and is never part of a bundle."""
 _RUBBISH_FOLDERS = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
 _RUBBISH = (".pyc", "~", ".swp", ".orig", ".DS_Store", "Thumbs.db")
 
@@ -156,7 +158,7 @@ def _damage(what: str) -> IntegrityError:
 def read_draft(folder: Path) -> dict[str, bytes]:
     """Return an author's draft: hidden/, mutations/, examples/, oracle.yaml, evidence.json.
 
-    Compiled caches and editors' backups are left out; they are never part of a bundle. Raises
+    Compiled caches, editors' backups and proof.json are left out: no part of a bundle. Raises
     InputError that names everything else that is there, and links.
     """
     if not folder.is_dir():
@@ -168,6 +170,8 @@ def read_draft(folder: Path) -> dict[str, bytes]:
         top, _, below = name.partition("/")
         if path.is_symlink() or not path.is_file():
             problems.append(f"{path} is a link or a special file, not an ordinary one")
+        elif name == PROOF:
+            continue
         elif not (top in DRAFT_FOLDERS and below) and name not in DRAFT_FILES:
             problems.append(f"{path} has no place in a draft")
         else:

@@ -17,7 +17,8 @@ from labkit.archive import Entry, Kind, read_tar, write_tar
 from labkit.errors import IntegrityError, ToolError, refuse
 from labkit.export import object_id, tree_id
 from labkit.fields import read_bytes
-from labkit.git import DOT_GIT, EXECUTABLE, REGULAR, SYMLINK, Repository, TreeEntry, quoted
+from labkit.git import EXECUTABLE, REGULAR, SYMLINK, Repository, TreeEntry
+from labkit.gitpaths import DOT_GIT, quoted
 
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
 _WHO = b"labkit <labkit@localhost> 946684800 +0000"

@@ -5,7 +5,6 @@ monitors, external diff programs and pagers, so the result depends on the object
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,6 @@ SYMLINK = "120000"
 EXECUTABLE = "100755"
 REGULAR = "100644"
 # What git refuses as a part of a path, because some file system would take it for `.git`.
-DOT_GIT = re.compile(rb"(?:.*\\)?(?:\.git|git~1)[ .]*(?:[\\:].*)?", re.IGNORECASE | re.DOTALL)
 
 _SAFE = (
     "-c", "core.fsmonitor=false",
@@ -262,19 +260,6 @@ def _change(meta: bytes, path: bytes) -> Change:
         for mode, oid in zip(modes_and_ids[:2], modes_and_ids[2:4], strict=True)
     )
     return Change(path=path, old=old, new=new)
-
-
-def quoted(path: bytes) -> bytes:
-    """Return a path as fast-import reads it: quoted like a C string."""
-    out = bytearray(b'"')
-    for byte in path:
-        if byte in b'"\\':
-            out += b"\\" + bytes([byte])
-        elif 32 <= byte < 127:  # noqa: PLR2004 - printable ASCII
-            out.append(byte)
-        else:
-            out += b"\\%03o" % byte
-    return bytes(out + b'"')
 
 
 def _path(line: bytes) -> Path:

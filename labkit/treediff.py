@@ -13,7 +13,8 @@ from pathlib import Path
 from labkit.archive import Entry, Kind
 from labkit.errors import ToolError
 from labkit.export import Base, object_id
-from labkit.git import DOT_GIT, EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, quoted
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
+from labkit.gitpaths import DOT_GIT, quoted
 
 _NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}

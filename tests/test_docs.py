@@ -144,6 +144,8 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
     # Those inside a sandbox are an agent's, told beside its configuration, and the report's.
     inside = {
         "LABKIT_REPORT",
+        "LABKIT_LEAVE_OUT",
+        "LABKIT_REVERSED",
         "LABKIT_MODEL",
         "LABKIT_EFFORT",
         "LABKIT_PROMPT",

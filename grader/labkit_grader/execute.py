@@ -65,7 +65,7 @@ def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) 
         memory_folders=("/workspace", "/labkit"),
         streamed_tar=write_tar([*workspace, *_our_files()]),
         workdir="/workspace",
-        environment={**command.environment, **environment},
+        environment={"TZ": "UTC", **command.environment, **environment},
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
         labels=bench.labels,
     )

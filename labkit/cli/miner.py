@@ -23,6 +23,7 @@ from labkit_grader.execute import Bench
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.oracles.registry import oracle_for
+from labkit_grader.repeats import Repeats
 
 SCHEMA = 1
 _SHOWN, _CHECKED = 20, 5
@@ -115,7 +116,9 @@ def _check_all(lab: Lab, best: Sequence[Candidate], sandbox: str) -> dict[str, C
 def _check(repository: Repository, bench: Bench, one: Candidate) -> Checked:
     """Run a commit's own tests on both sides, as a task of it would; a failure is a value."""
     try:
-        proof = oracle_for(Category.BUGFIX).prove(bench, _case(repository, one), repeats=1)
+        proof = oracle_for(Category.BUGFIX).prove(
+            bench, _case(repository, one), repeats=Repeats.exactly(1, thorough=False)
+        )
     except LabkitError as error:
         return Checked(broken=error.message)
     return Checked(

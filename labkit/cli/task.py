@@ -121,13 +121,28 @@ def check(
 @app.command()
 def validate(
     tasks: TaskNames = None,
-    repeats: Annotated[int, typer.Option(min=1, max=10, help="How often each side runs.")] = 3,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=10, show_default="3 to 8", help="Exactly so many runs of each side."
+        ),
+    ] = None,
+    budget: Annotated[
+        float, typer.Option(min=0, help="Seconds a task: above 3 runs, go on while they last.")
+    ] = 20,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only look: 3 runs, no cheats, nothing written.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Prove unchanged tasks anew as well.")
+    ] = False,
     sandbox: SandboxName = "auto",
 ) -> None:
     """Prove in the sandbox that tasks are sound, and write the evidence."""
-    from labkit.cli import author
+    from labkit.cli import validating
 
-    raise typer.Exit(author.validate_tasks(tasks or [], repeats=repeats, sandbox_name=sandbox))
+    wanted = validating.Wanted(repeats=repeats or 0, budget=budget, quick=quick, again=again)
+    raise typer.Exit(validating.validate_tasks(tasks or [], wanted, sandbox_name=sandbox))
 
 
 @app.command()

@@ -95,11 +95,17 @@ def test_a_bug_fix_is_proved_and_graded(tmp_path: Path, sandbox: Sandbox) -> Non
 @pytest.mark.parametrize(
     ("hidden", "problem"),
     [
-        ("def test_same():\n    pass\n", "no hidden test fails at the base and passes at the sol"),
-        (HIDDEN + "\ndef test_no():\n    assert add(1, 1) == 3\n", "1 hidden tests fail at the so"),
-        ("import nothing_here\n", "at the solution tests/test_hidden.py cannot be collected"),
+        (
+            "def test_same():\n    pass\n",
+            "nothing to solve: every hidden test passes at the base too",
+        ),
+        (
+            HIDDEN + "\ndef test_no():\n    assert add(1, 1) == 3\n",
+            "1 hidden test fails at the sol",
+        ),
+        ("import nothing_here\n", "the environment lacks the package nothing_here"),
         ("import os\nos._exit(0)\n", "at the solution: the process ended with code 0 before"),
-        (HIDDEN + "\ndef test_object(x):\n    pass\n", "1 hidden tests fail at the solution"),
+        (HIDDEN + "\ndef test_object(x):\n    pass\n", "1 hidden test fails at the solution"),
     ],
     ids=["passes at base", "fails at solution", "not collected", "leaves early", "no fixture"],
 )
@@ -159,16 +165,19 @@ def test_half():
         repeats=10,
         draft={**DRAFT, "hidden/tests/test_unstable.py": unstable},
     )
-    problems = "\n".join(evidence.problems)
-    assert "have another name in every run: tests/test_unstable.py::test_name[" in problems
-    assert "1 hidden tests are unstable and dropped: tests/test_unstable.py::test_half" in (
+    assert evidence.valid
+    assert any(
+        note.startswith("20 hidden tests have another id in every run and are never counted: ")
+        for note in evidence.notes
+    )
+    assert "1 hidden test is unstable and dropped: tests/test_unstable.py::test_half" in (
         evidence.notes
     )
     assert evidence.expected.fail_to_pass == (
         "tests/test_hidden.py::test_add",
         "tests/test_hidden.py::test_negative",
     )
-    assert evidence.counts["unstable"] == 11
+    assert evidence.counts["unstable"] == 21
 
 
 def test_skips_are_no_passes(tmp_path: Path, bench: Bench) -> None:
@@ -176,8 +185,7 @@ def test_skips_are_no_passes(tmp_path: Path, bench: Bench) -> None:
     evidence = check(tmp_path, bench, draft={**DRAFT, "hidden/tests/test_skip.py": skips})
     assert evidence.valid
     assert evidence.notes == (
-        "1 hidden tests do not run at the solution and are not counted: "
-        "tests/test_skip.py::test_skip",
+        "1 hidden test is skipped at the solution and not counted: tests/test_skip.py::test_skip",
     )
 
 
@@ -189,9 +197,11 @@ def test_a_base_that_hangs_counts_as_failing_with_the_word(
         tmp_path, bench_of(bubblewrap_sandbox, seconds=2), base={**BASE, "calc.py": hangs}
     )
     assert evidence.valid
-    assert "at the base: the tests ran out of time; tests not seen count as failing" in (
-        evidence.notes
-    )
+    assert (
+        "at the base 2 hidden tests run out of time (limit 2 s): tests/test_hidden.py::test_add, "
+        "tests/test_hidden.py::test_negative; that counts as failing"
+    ) in evidence.notes
+    assert evidence.expected.pass_to_pass == ("tests/test_hidden.py::test_double",)
 
 
 def test_the_solution_is_laid_out_as_a_run_is(tmp_path: Path, bench: Bench) -> None:

@@ -145,4 +145,4 @@ def test_a_draft_of_the_base_alone_proves_nothing(
 ) -> None:
     made = make_set(tmp_path, base={**BASE, "calc.py": FIXED}, solution={"a.py": ""}, draft=DRAFT)
     evidence = validate_task(bench_of(bubblewrap_sandbox), made.case, repeats=1)
-    assert evidence.problems == ("no hidden test fails at the base and passes at the solution",)
+    assert evidence.problems == ("nothing to solve: every hidden test passes at the base too",)

@@ -12,6 +12,7 @@ from labkit_grader.command import Command, read_command
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected, Material
 from labkit_grader.place import Applied, leading, shown
+from labkit_grader.repeats import Repeats
 from labkit_grader.selection import python_files
 
 
@@ -56,6 +57,10 @@ class Proof:
     expected: Expected = field(default_factory=Expected)
     counts: Mapping[str, int] = field(default_factory=dict)
     """Figures that may be published: they name no test."""
+    runs: int = 0
+    """How often each side ran; 0 where nothing runs."""
+    seconds: float | None = None
+    """How long unchanged code was allowed, if that was less than the limit of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +84,8 @@ class Oracle(Protocol):
     of the answer.
     """
 
-    def prove(self, bench: Bench, case: Case, *, repeats: int) -> Proof:
-        """Validate the task; each side is run `repeats` times to expose unstable tests."""
+    def prove(self, bench: Bench, case: Case, *, repeats: Repeats) -> Proof:
+        """Validate the task; each side is run in several rounds to expose unstable tests."""
         ...
 
     def grade(self, bench: Bench, case: Case, work: Work) -> Finding:

@@ -12,6 +12,7 @@ from labkit_grader.oracles.interface import Case, Finding, Proof, Work
 from labkit_grader.oracles.sides import run_flags
 from labkit_grader.place import NotApplied, Tree, apply_to_base, base_tree, shown
 from labkit_grader.protected import guard, in_test_folder, lay
+from labkit_grader.repeats import Repeats
 from labkit_grader.tamper import contradictions
 from labkit_grader.testrun import BROKEN, MISSING, PASSED, TestRun
 
@@ -42,7 +43,7 @@ class _Suite:
 class Mutation:
     """The oracle of tests tasks: hidden/ holds reference tests, mutations/ the planted faults."""
 
-    def prove(self, bench: Bench, case: Case, *, repeats: int) -> Proof:
+    def prove(self, bench: Bench, case: Case, *, repeats: Repeats) -> Proof:
         """Prove that each fault survives the base's own tests and is caught by the reference."""
         try:
             faults = _faults(case)
@@ -55,7 +56,7 @@ class Mutation:
             bench=bench, case=case, files=material.hidden_entries, targets=case.test_files
         )
         base = base_tree(case.base)
-        runs = tuple(reference.run(base) for _ in range(repeats))
+        runs = tuple(reference.run(base) for _ in repeats.rounds())
         problems = _reference_problems(runs)
         if problems:
             return Proof(problems=problems)
@@ -77,6 +78,7 @@ class Mutation:
             notes=notes,
             expected=Expected(pass_to_pass=tuple(stable)),
             counts={"pass_to_pass": len(stable), "mutations": len(faults)},
+            runs=len(runs),
         )
 
     def grade(self, bench: Bench, case: Case, work: Work) -> Finding:

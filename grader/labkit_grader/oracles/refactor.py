@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterator
 
 from labkit.fields import first_words
 from labkit_grader.execute import Bench
+from labkit_grader.oracles.compared import Compared, compare
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
-from labkit_grader.oracles.sides import Compared, compare, grade_tests, prove_sides, run_sides
+from labkit_grader.oracles.sides import grade_tests, prove_sides, run_sides
 from labkit_grader.place import NotApplied
+from labkit_grader.repeats import Repeats
 
 
 class Refactor:
     """The oracle of refactor tasks."""
 
-    def prove(self, bench: Bench, case: Case, *, repeats: int) -> Proof:
+    def prove(self, bench: Bench, case: Case, *, repeats: Repeats) -> Proof:
         """Prove that structure files fail and then pass, and that all other tests pass on both."""
         problems = tuple(_missing_files(case))
         if problems:
@@ -25,7 +27,7 @@ class Refactor:
         def more(compared: Compared) -> Iterator[str]:
             return _problems(compared, lambda test: command.is_of(test, structure))
 
-        return prove_sides(sides, compare(sides), more=more)
+        return prove_sides(case, sides, compare(sides), more=more)
 
     def grade(self, bench: Bench, case: Case, work: Work) -> Finding:
         """Grade a run by structure and behaviour together."""

@@ -8,6 +8,7 @@ import re
 from labkit_grader.execute import Bench
 from labkit_grader.material import Edits, Example, Rules
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
+from labkit_grader.repeats import Repeats
 
 _LONGEST_MESSAGE = 100_000
 _ENOUGH = 2
@@ -24,7 +25,7 @@ _REFUSAL = re.compile(
 class Trap:
     """The oracle of trap tasks."""
 
-    def prove(self, bench: Bench, case: Case, *, repeats: int) -> Proof:  # noqa: ARG002 - protocol
+    def prove(self, bench: Bench, case: Case, *, repeats: Repeats) -> Proof:  # noqa: ARG002 - protocol
         """Prove that the rules sort the author's good and bad examples right."""
         examples, rules = case.material.examples, case.material.rules
         problems = [] if rules != Rules() else ["oracle.yaml asks for nothing"]

@@ -28,6 +28,20 @@ def open_report() -> Report:
     return Report(os.environ.pop("LABKIT_REPORT"))
 
 
+class Order:
+    """Which tests validation leaves out, and whether it turns their order round."""
+
+    def __init__(self, left_out: List[str], *, turned: bool) -> None:
+        self.left_out = frozenset(left_out)
+        self.reversed = turned
+
+
+def read_order() -> Order:
+    """Take what validation asks for out of the environment; tests see nothing of it."""
+    left_out = json.loads(os.environ.pop("LABKIT_LEAVE_OUT", "[]"))
+    return Order(left_out, turned="1" in os.environ.pop("LABKIT_REVERSED", ""))
+
+
 def import_roots(folder: Path) -> List[str]:
     """Return the folders from which a project's packages are imported."""
     source = folder / "src"

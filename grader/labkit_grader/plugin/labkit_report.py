@@ -14,22 +14,33 @@ import pytest
 if TYPE_CHECKING:
     from labkit_grader.plugin.labkit_lines import (
         LONGEST_MESSAGE,
+        Order,
         Report,
         enter,
         import_roots,
         open_report,
+        read_order,
     )
 else:  # beside this file, in the sandbox
     sys.path.insert(0, str(Path(__file__).parent))
-    from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report
+    from labkit_lines import (
+        LONGEST_MESSAGE,
+        Order,
+        Report,
+        enter,
+        import_roots,
+        open_report,
+        read_order,
+    )
 
 
 class Plugin:
     """The pytest plugin: collected ids, one line per finished test, collection errors."""
 
-    def __init__(self, report: Report, roots: List[str]) -> None:
+    def __init__(self, report: Report, roots: List[str], order: Order) -> None:
         self._report = report
         self._roots = roots
+        self._order = order
         self._seen: Dict[str, List["pytest.TestReport"]] = {}
 
     @pytest.hookimpl(tryfirst=True)
@@ -48,6 +59,13 @@ class Plugin:
         if report.failed:
             message = str(report.longrepr)[-LONGEST_MESSAGE:]
             self._report.write("collect_error", id=report.nodeid, message=message)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: "List[pytest.Item]") -> None:
+        """Leave out tests, or turn their order round, where validation asks for it."""
+        items[:] = [item for item in items if item.nodeid not in self._order.left_out]
+        if self._order.reversed:
+            items.reverse()
 
     def pytest_collection_finish(self, session: "pytest.Session") -> None:
         """Note every test that is going to run."""
@@ -89,11 +107,11 @@ def fold(reports: "Sequence[pytest.TestReport]") -> str:
 
 def main(words: List[str]) -> int:
     """Run pytest with `words`, write the report's last line, and return pytest's exit code."""
-    report = open_report()
+    report, order = open_report(), read_order()
     roots = import_roots(Path.cwd())
     enter(roots)
     try:
-        code = int(pytest.main(words, plugins=[Plugin(report, roots)]))
+        code = int(pytest.main(words, plugins=[Plugin(report, roots, order)]))
     except ImportError as error:  # before pytest 9, a plugin that is not there
         sys.stderr.write(f"ERROR: {error}\n")
         code = int(pytest.ExitCode.USAGE_ERROR)

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
         enter,
         import_roots,
         open_report,
+        read_order,
     )
 else:  # beside this file, in the sandbox
     sys.path.insert(0, str(Path(__file__).parent))
-    from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report
+    from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report, read_order
 
 _WORST_FIRST = ("error", "failed", "xfail", "skipped", "passed")
 _FAILED, _USAGE, _NO_TESTS = 1, 4, 5
@@ -138,6 +139,7 @@ class Files:
     """Finds the tests in files or folders; what cannot be loaded becomes a line of the report."""
 
     def __init__(self, report: Report, options: argparse.Namespace, roots: List[str]) -> None:
+        self._left_out = read_order().left_out
         self._report = report
         self._options = options
         self._roots = roots
@@ -199,7 +201,7 @@ class Files:
                 told = "".join(traceback.format_exception_only(type(error), error))
                 self._not_loaded(_failed_name(test), told)
             elif not (kind.__name__ == "ModuleSkipped" and kind.__module__ == "unittest.loader"):
-                kept.append(test)
+                kept.extend([test] * (str(test.id()) not in self._left_out))
         return unittest.TestSuite(kept)
 
     def _not_loaded(self, name: str, message: str) -> None:

@@ -1,0 +1,203 @@
+"""What `labkit task validate` does: every draft is proven, or it is said why it cannot be."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from os import cpu_count
+from pathlib import Path
+
+from labkit.bundle import PROOF, read_draft
+from labkit.cli.author import chosen_drafts
+from labkit.cli.console import Pace, complain, say
+from labkit.cli.grading import open_bench
+from labkit.cli.lab import Lab, now
+from labkit.cli.parallel import in_parallel
+from labkit.errors import LabkitError, refuse
+from labkit.export import read_base
+from labkit.phases import require_authoring
+from labkit.scaffold import prompt_skeleton
+from labkit.tasks import Task
+from labkit.workspace import replace
+from labkit_grader.execute import Bench
+from labkit_grader.material import EVIDENCE, read_material
+from labkit_grader.oracles.interface import Case
+from labkit_grader.remembered import environment_id, proof_key, recall, record_text
+from labkit_grader.repeats import LEAST, Repeats
+from labkit_grader.validate import Evidence, validate_task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How to validate, as typed."""
+
+    repeats: int = 0
+    """Exactly so many rounds; 0 leaves it to the budget."""
+    budget: float
+    quick: bool = False
+    again: bool = False
+
+    @property
+    def rounds(self) -> Repeats:
+        """How many rounds that makes."""
+        if self.repeats or self.quick:
+            return Repeats.exactly(self.repeats or LEAST, thorough=not self.quick)
+        return Repeats(budget=self.budget)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proving:
+    """Where tasks are proven, and how."""
+
+    lab: Lab
+    bench: Bench
+    wanted: Wanted
+    environment: str
+    workers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proven:
+    """What became of one task: evidence, or the error that stood in the way of any."""
+
+    task: Task
+    evidence: Evidence | None = None
+    since: datetime | None = None
+    """When it was proven, if that was earlier."""
+    key: str = ""
+    error: LabkitError | None = None
+
+
+def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -> int:
+    """Prove the tasks and write their evidence; return 1 when one of them is not sound.
+
+    A task that could not be examined at all stops none of the others; the exit code is then that of
+    its error, unless another task is not sound.
+    """
+    lab = Lab.open()
+    require_authoring(lab.workspace)
+    tasks = chosen_drafts(lab, names, what="validate")
+    refuse(
+        [
+            f"{lab.workspace.prompt(task.id)} is as labkit made it"
+            for task in tasks
+            if task.prompt == prompt_skeleton(task.category)
+        ],
+        hint="write what the agent is asked, as to a teammate",
+    )
+    bench = open_bench(lab, sandbox_name)
+    proving = _Proving(
+        lab=lab,
+        bench=bench,
+        wanted=wanted,
+        environment=environment_id(bench),
+        workers=max(1, (cpu_count() or 1) // len(tasks)),
+    )
+    say(f"proving {_count(len(tasks), 'task')} in {bench.sandbox.name}")
+    pace = Pace(len(tasks))
+    found: list[_Proven] = []
+    for place, proven in enumerate(in_parallel(lambda task: _prove(proving, task), tasks), 1):
+        found.append(proven)
+        _keep(proving, proven)
+        say(f"[{place}/{len(tasks)}] {_verdict(proven)}{pace.left(place)}")
+        _tell(lab, proven)
+    return _sum_up(found, wanted)
+
+
+def _prove(proving: _Proving, task: Task) -> _Proven:
+    try:
+        return _proof(proving, task)
+    except LabkitError as error:
+        return _Proven(task=task, error=error)
+
+
+def _proof(proving: _Proving, task: Task) -> _Proven:
+    """Prove one task, or recall its proof when nothing that it rests on has changed."""
+    lab, wanted = proving.lab, proving.wanted
+    draft = lab.workspace.draft(task.id)
+    case = Case(
+        task=task,
+        repository=lab.repository,
+        base=read_base(lab.repository, task.base),
+        material=read_material(read_draft(draft), task.category),
+    )
+    key = proof_key(proving.bench, case, wanted.rounds, environment=proving.environment)
+    kept = b"" if wanted.again else _content(draft / PROOF)
+    if recalled := recall(kept, case, key=key):
+        evidence, since = recalled
+        return _Proven(task=task, evidence=evidence, since=since, key=key)
+    evidence = validate_task(proving.bench, case, repeats=wanted.rounds, workers=proving.workers)
+    return _Proven(task=task, evidence=evidence, key=key)
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+
+
+def _keep(proving: _Proving, proven: _Proven) -> None:
+    """Write what a whole proof found; a quick look leaves everything as it was."""
+    if proven.evidence is None or proving.wanted.quick:
+        return
+    workspace, task = proving.lab.workspace, proven.task.id
+    replace(workspace.validation(task), proven.evidence.public_text)
+    replace(workspace.draft(task) / EVIDENCE, proven.evidence.draft_text)
+    if proven.since is None:
+        text = record_text(proven.evidence, key=proven.key, now=now())
+        replace(workspace.draft(task) / PROOF, text)
+
+
+def _verdict(proven: _Proven) -> str:
+    """Return a task's one line: its verdict, and how it was come by."""
+    name = f"{proven.task.id} ({proven.task.category})"
+    if proven.evidence is None:
+        return f"{name}: NOT EXAMINED"
+    verdict = "sound" if proven.evidence.valid else "NOT SOUND"
+    if proven.since is not None:
+        return f"{name}: unchanged since {proven.since:%Y-%m-%d %H:%M}: {verdict}"
+    return f"{name}: {verdict}"
+
+
+def _tell(lab: Lab, proven: _Proven) -> None:
+    """Say what a task's verdict rests on, indented below it."""
+    if proven.error is not None:
+        complain(proven.error)
+    if proven.evidence is None:
+        return
+    for problem in proven.evidence.problems:
+        say(f"  problem: {problem}")
+    for note in proven.evidence.notes:
+        say(f"  note: {note}")
+    for line in _figures(proven.evidence):
+        say(f"  {line}")
+    if not proven.evidence.valid:
+        say(f"  its draft: {lab.workspace.draft(proven.task.id)}")
+
+
+def _figures(evidence: Evidence) -> Iterator[str]:
+    counts = ", ".join(f"{count} {what}" for what, count in evidence.counts.items())
+    if counts:
+        yield f"found: {counts}"
+    if evidence.chance is not None:
+        yield (
+            f"runs: {evidence.repeats} of each side; a test that fails one time in three is "
+            f"noticed with probability {evidence.chance:.2f}"
+        )
+    if evidence.cheats:
+        passed = [name for name, failed in evidence.cheats.items() if not failed]
+        but = f"; not: {', '.join(passed)}" if passed else ""
+        yield f"cheats: {evidence.caught} of {len(evidence.cheats)} fail{but}"
+
+
+def _sum_up(found: Sequence[_Proven], wanted: Wanted) -> int:
+    unsound = sum(each.evidence is not None and not each.evidence.valid for each in found)
+    errors = [each.error for each in found if each.error is not None]
+    if unsound:
+        say(f"{unsound} of {_count(len(found), 'task')} not sound yet")
+    if errors:
+        say(f"{len(errors)} of {_count(len(found), 'task')} could not be examined")
+    if wanted.quick:
+        say("a quick look, without cheats: nothing is written; labkit task validate proves")
+    return 1 if unsound else max((error.exit_code for error in errors), default=0)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
