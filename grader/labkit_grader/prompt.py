@@ -20,7 +20,6 @@ from labkit_grader.remarks import Kind, PromptCheck, Remark
 from labkit_grader.vocabulary import WORD, Code, Known, code_of_all, plain, text_of
 
 FEWEST_WORDS = 6
-_FEW_WORDS = 15
 _SHORTEST_LINE = 16
 _SHORTEST_NAME, _SHORTEST_WORD = 4, 6
 _SHORTEST_STRING = 5
@@ -251,8 +250,6 @@ def _size(prompt: str) -> Iterator[tuple[Kind, str]]:
     hint = "say what happens, what should happen, and how to see it"
     if words < FEWEST_WORDS:
         yield Kind.SHORT, f"{told}, at least {FEWEST_WORDS} are needed; {hint}"
-    elif words < _FEW_WORDS:
-        yield Kind.BRIEF, f"{told}; {hint}"
 
 
 def _missing(prompt: str, compared: _Compared, category: Category) -> Iterator[tuple[Kind, str]]:

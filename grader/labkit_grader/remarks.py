@@ -25,12 +25,11 @@ class Kind(StrEnum):
     WORD = "the prompt uses words that are names in the solution and stand nowhere in the base"
     LITERAL = "the prompt holds texts or numbers that only the solution has and no hidden test uses"
     CHANGED = "the prompt names files that the solution changes, which tells where to look"
-    BRIEF = "the prompt is short"
     UNTOLD = "the hidden tests use names that only the solution has and the prompt never mentions"
 
 
-_NOTES = frozenset({Kind.WORD, Kind.LITERAL, Kind.CHANGED, Kind.BRIEF, Kind.UNTOLD})
-_LACKS = frozenset({Kind.SHORT, Kind.TEMPLATE, Kind.UNNAMED, Kind.BRIEF, Kind.UNTOLD})
+_NOTES = frozenset({Kind.WORD, Kind.LITERAL, Kind.CHANGED, Kind.UNTOLD})
+_LACKS = frozenset({Kind.SHORT, Kind.TEMPLATE, Kind.UNNAMED, Kind.UNTOLD})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

@@ -138,6 +138,7 @@ def test_a_collection_error_at_the_base_is_told_apart(tmp_path: Path, bench: Ben
         solution={"calc.py": CALC + "\n\ndef triple(a):\n    return 3 * a\n"},
         draft={"hidden/tests/test_new.py": hidden, "hidden/tests/test_old.py": BEHAVIOUR},
         category=Category.FEATURE,
+        prompt="Please add triple(a) to calc: it gives three times a number.\n",
     )
     assert evidence.problems == ()
     assert evidence.expected.fail_to_pass == ("tests/test_new.py::test_triple",)
@@ -240,6 +241,7 @@ def test_a_refactoring_is_proved_and_graded(tmp_path: Path, bench: Bench) -> Non
         solution={"calc.py": REFACTORED},
         draft=REFACTOR,
         category=Category.REFACTOR,
+        prompt="Please let add and double share one function, _sum, in calc.\n",
     )
     sealed = validated(made, bench)
     assert sealed.graded(bench, made.diff({"calc.py": REFACTORED})).verdict is Verdict.PASS

@@ -199,14 +199,6 @@ def test_a_prompt_that_is_too_short_says_the_measure(prompt: str, said: str) -> 
     assert problem.startswith(f"the prompt is too short to act on: {said}; say what happens")
 
 
-def test_a_short_prompt_is_noted() -> None:
-    found = check_prompt("It does not do what it should.", background(hidden={}))
-    assert found.problems == ()
-    assert found.notes == (
-        "the prompt is short: 7 words; say what happens, what should happen, and how to see it",
-    )
-
-
 def test_words_are_counted_in_any_script() -> None:
     assert count_words("It's 2 words, über-all") == 5
     assert count_words("空标题的链接是空的应该是横线") == 7
