@@ -84,7 +84,7 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     """Read and check one task; raises InputError with every problem of its file."""
     path = workspace.task(task)
     if not path.is_file():
-        raise InputError(f"no task {task}", hint="labkit status lists the tasks")
+        raise InputError(f"no task {task}", hint="labkit task list shows the tasks")
     document = Document.read(path)
     found = parse_task(document, task, read_prompt(document, workspace, task))
     if not workspace.fixture(task).is_file():
