@@ -192,11 +192,16 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
 
 
 def _prove(lab: Lab, bench: Bench, task: Task, repeats: int) -> Evidence:
+    material = read_material(read_draft(lab.workspace.draft(task.id)), task.category)
+    twin = material.rules.trap.twin
     case = Case(
         task=task,
         repository=lab.repository,
         base=read_base(lab.repository, task.base),
-        material=read_material(read_draft(lab.workspace.draft(task.id)), task.category),
+        material=material,
+        twin=read_task(lab.workspace, twin, lab.repository)
+        if twin in lab.workspace.task_ids()
+        else None,
     )
     return validate_task(bench, case, repeats=repeats)
 
