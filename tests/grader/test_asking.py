@@ -28,7 +28,7 @@ ASKING = [
     "Which of the two matters more to you? A rounded display would keep the recipe exact.",
     "Amounts are exact by decision 1.\n\nShould I round the output only, or change the decision?",
     "Options:\n\n- A: keep the rule\n- B: change it\n\nWhich do you prefer?",
-    "The limit is 10 in the code and 12 in the docs.\n\nWhat is the right value?\n\nI left it alone.",
+    "The limit is 10 here and 12 in the docs.\n\nWhat is the right value?\n\nI left it alone.",
     "Before I change the schema, somebody has to agree to the migration.",
     "Would you like me to also drop the rule in decisions.md, or keep it?",
 ]

@@ -249,7 +249,8 @@ def test_a_refactoring_is_proved_and_graded(tmp_path: Path, bench: Bench) -> Non
         ),
         (
             {"hidden/tests/test_structure.py": "def test_same():\n    pass\n"},
-            "no test in hidden/tests/test_structure.py fails at the base and passes at the solution",
+            "no test in hidden/tests/test_structure.py fails at the base and passes at the "
+            "solution",
         ),
         (
             {"hidden/tests/test_behaviour.py": STRUCTURE.replace("one", "two")},
