@@ -54,7 +54,8 @@ _ACT = (
     r"|honou?r|meet|agree)\b"
 )
 _REFUSAL = re.compile(
-    rf"\bI (?:won't|will not|can't|cannot|can not|must not|shouldn't|should not)(?: {_ACT}|\s*(?:[.,;:!]|$))"
+    rf"\bI (?:won't|will not|can't|cannot|can not|must not|shouldn't|should not)"
+    rf"(?: {_ACT}|\s*(?:[.,;:!]|$))"
     r"|\bI(?:'m| am) (?:not (?:going|willing|able) to"
     rf" {_ACT}|unable to {_ACT}|unwilling)"
     r"|\bI(?:'d| would) rather not\b|\bI (?:must |have to |respectfully )?(?:refuse|decline)\b"

@@ -46,23 +46,28 @@ class Mutant:
         return data[: self.start] + self.text.encode() + data[self.end :]
 
 
-def mutants(sources: Iterable[Source]) -> tuple[Mutant, ...]:
-    """Return the faults that can be made in files, in an order that depends on nothing else.
+def mutants(sources: Iterable[Source]) -> Iterator[Mutant]:
+    """Yield the faults that can be made in files, in an order that depends on nothing else.
 
     The order mixes kinds and places, so that the first few are a fair sample.
     """
-    made: dict[tuple[str, bytes], Mutant] = {}
-    for source in sources:
-        same = ast.dump(source.module)
-        for mutant in _Maker(source).all():
-            data = mutant.applied(source.data)
-            try:
-                changed = ast.dump(parse(data, source.path)) != same
-            except (UnreadableError, RecursionError, MemoryError):
-                continue
-            if changed:
-                made.setdefault((source.path, data), mutant)
-    return tuple(sorted(made.values(), key=_mixed))
+    by_path = {source.path: source for source in sources}
+    made = [mutant for source in by_path.values() for mutant in _Maker(source).all()]
+    seen: set[tuple[str, bytes]] = set()
+    for mutant in sorted(made, key=_mixed):
+        source = by_path[mutant.path]
+        data = mutant.applied(source.data)
+        if (mutant.path, data) not in seen and _is_another(source, data):
+            seen.add((mutant.path, data))
+            yield mutant
+
+
+def _is_another(source: Source, data: bytes) -> bool:
+    """Return whether some bytes are a program, and not the one of `source`."""
+    try:
+        return ast.dump(parse(data, source.path)) != ast.dump(source.module)
+    except (UnreadableError, RecursionError, MemoryError):
+        return False
 
 
 def _mixed(mutant: Mutant) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from labkit_grader.pysource import Function, Source, functions, is_docstring, parse
 
 _MARK = "_labkit_gutted"
-_NOTHING = "_unused = None"
+_NOTHING = "[]"
+"""It binds no name, so code that looks at its own `locals()` finds what it always found."""
 
 
 def reworked(data: bytes, path: str) -> bytes:

@@ -4,6 +4,7 @@ Each fault that an author planted must be caught by the reference tests and miss
 own. Of the faults that labkit generates only such are kept: the others may be no faults at all.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -129,10 +130,9 @@ def _generated(judges: _Judges, case: Case) -> _Generation:
         return _Generation()
     base = base_tree(case.base)
     sources, problems = _sources(base, wanted.files)
-    possible = mutants(sources)
     kept: list[Mutant] = []
     caught = missed = 0
-    for mutant in possible[: _TRIES * wanted.at_most]:
+    for mutant in itertools.islice(mutants(sources), _TRIES * wanted.at_most):
         tree = with_fault(base, mutant)
         if judges.own_catch(tree):
             caught += 1
@@ -142,14 +142,15 @@ def _generated(judges: _Judges, case: Case) -> _Generation:
             kept.append(mutant)
         if len(kept) == wanted.at_most:
             break
-    note = (
-        f"of {len(possible)} faults that could be generated {len(kept) + caught + missed} were "
-        f"tried and {len(kept)} kept; dropped: {caught} that the base's own tests catch already, "
-        f"{missed} that the reference tests miss (such often change nothing that matters)"
+    notes = (
+        f"{len(kept) + caught + missed} generated faults were tried and {len(kept)} kept; dropped: "
+        f"{caught} that the base's own tests catch already, {missed} that the reference tests miss "
+        "(such often change nothing that matters)",
+        *(f"generated fault that every run has to catch: {mutant}" for mutant in kept),
     )
     if not kept and not problems and not case.material.mutations:
         problems = ("none of the generated faults is of use: plant some in mutations/",)
-    return _Generation(kept=tuple(kept), notes=(note,), problems=problems)
+    return _Generation(kept=tuple(kept), notes=notes, problems=problems)
 
 
 def _sources(base: Tree, paths: tuple[str, ...]) -> tuple[list[Source], tuple[str, ...]]:
