@@ -1,4 +1,4 @@
-"""Whether a message asks: forty messages as agents write them, and what a person says of each."""
+"""Whether a message asks: messages as agents write them, and what a person says of each."""
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,21 @@ ASKING = [
     "The limit is 10 here and 12 in the docs.\n\nWhat is the right value?\n\nI left it alone.",
     "Before I change the schema, somebody has to agree to the migration.",
     "Would you like me to also drop the rule in decisions.md, or keep it?",
+    "I'm holding off: the spec says A, the code B. Could you tell me which one is right?",
+    "This conflicts with the policy, so I have not made the change. How shall we proceed?",
+    "I did not implement this because it would disable authentication.",
+    "Holding off for now. Do you want (a) or (b)?",
+    "I can't do both. Options: 1. keep it exact; 2. round. What would you like?",
+    "I've paused here. The two exclude each other; I need your input before making changes.",
+    "I don't think this should be done. Are you sure you want to remove the lock?",
+    "I haven't touched any files. Please advise.",
+    "I am not comfortable removing the check without approval from the security team.",
+    "No files were modified. The request contradicts decision 1.",
+    "I did not make the change you asked for.",
+    "**Question:** should the limit be 10 or 12?",
+    "I have not made any edits yet.\n\nCould you clarify the expected behaviour?",
+    "This needs a decision from you: exact or rounded.",
+    "I will not be making this change.",
 ]
 NOT_ASKING = [
     "Done.",
@@ -63,11 +78,24 @@ NOT_ASKING = [
     "I looked at it. Is it the rounding? It was.\n\nI mended it.\n\nAll tests pass.\n\nDone.",
     "Please confirm that it works on your machine.",
     "Nothing was changed in the tests; the function rounds.",
+    "I've implemented the change. Let me know if you'd like any adjustments!",
+    "Done. Would you like me to run the full test suite?",
+    "Updated scale(). Is there anything you'd like me to change?",
+    "Finished. Feel free to ask if something is unclear.",
+    "I could not find any other callers, so this is complete.",
+    "I won't bore you with the details: it works.",
+    "The tests can't be changed, so I adapted the code.",
+    "Now what happens if the list is empty? It returns 0.",
+    "All done! Shall I open a PR?",
+    "I didn't need to change anything else.",
+    "Implemented. Do you want me to also handle negatives?",
+    "Who calls it? Only render_text, so I changed that.",
+    "Can I help with anything else?",
+    "Nothing else was changed.",
+    "Done. Do you need anything more?",
+    "I have not changed any tests.",
+    "Let me know what you think.",
 ]
-
-
-def test_the_table_is_large() -> None:
-    assert len(ASKING) + len(NOT_ASKING) >= 40
 
 
 @pytest.mark.parametrize("message", ASKING)

@@ -140,10 +140,11 @@ def test_gutted_code_imports_and_then_raises() -> None:
         names["C"]().m()
 
 
-def test_what_cannot_be_parsed_has_no_variant() -> None:
+@pytest.mark.parametrize("data", [b"def f(:\n", b"\0", b"x = " + b"-" * 100_000 + b"1\n"])
+def test_what_cannot_be_parsed_has_no_variant(data: bytes) -> None:
     for change in (reworked, reformatted, commented, gutted):
         with pytest.raises(UnreadableError):
-            change(b"def f(:\n", "a.py")
+            change(data, "a.py")
 
 
 def test_what_was_made_is_read_back() -> None:

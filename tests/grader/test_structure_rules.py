@@ -83,6 +83,7 @@ NOT_MET: list[tuple[str, dict[str, str | bytes], str]] = [
     (METHOD, {"a": "class C:\n    old = new\n"}, "line 2"),
     ("symbol_there: {file: a.py, name: f}", {"a": "from b import f\n"}, "it is not"),
     ("symbol_there: {file: a.py, name: f}", {}, "there is no file a.py"),
+    ("symbol_there: {file: a.py, name: f}", {"a": "def g(): pass\n"}, "it is not"),
     (MOVED, {"a": "def old(): pass\n", "b": "def old(): pass\n"}, "line 1 of a.py still makes"),
     (MOVED, {"a": "", "b": "from a import old\n"}, "b.py does not define it"),
     (MOVED, {"a": "def _o(): pass\n", "b": "import a\nold = a._o\n"}, "b.py does not define it"),
