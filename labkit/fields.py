@@ -174,18 +174,24 @@ class Fields:
 
     def mappings(self, name: str) -> tuple["Fields", ...]:
         """Return a list of mappings; a missing field is an empty list."""
-        node = self._find(name, required=False)
-        if node is None:
-            return ()
-        items = node.value if isinstance(node, SequenceNode) else [node]
-        for item in items:
+        for item in self._items(name):
             if not isinstance(item, MappingNode):
                 self._complain(item, f'"{name}" must be a list of mappings')
+        return tuple(item for item in self.entries(name, texts=False) if isinstance(item, Fields))
+
+    def entries(self, name: str, *, texts: bool = True) -> tuple["str | Fields", ...]:
+        """Return a list of texts and mappings, or of its mappings; a missing field is empty."""
         return tuple(
             Fields(item, f"{self._place}, {name} {count}", self._problems)
-            for count, item in enumerate(items, 1)
             if isinstance(item, MappingNode)
+            else self._text_of(item, name)
+            for count, item in enumerate(self._items(name), 1)
+            if texts or isinstance(item, MappingNode)
         )
+
+    def _items(self, name: str) -> list[Node]:
+        node = self._find(name, required=False)
+        return node.value if isinstance(node, SequenceNode) else [node] if node else []
 
     def names(self) -> tuple[str, ...]:
         """Return the names that stand in this mapping, in their order."""

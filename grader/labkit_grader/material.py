@@ -6,40 +6,22 @@ once the task was validated.
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Any
 
 from labkit.archive import Entry
 from labkit.bundle import LAYOUT
 from labkit.errors import InputError, IntegrityError, refuse
-from labkit.fields import Document, canonical_json
+from labkit.fields import canonical_json
 from labkit.model import Category
 from labkit_grader.layout import Layout, is_outside, read_layout
+from labkit_grader.made import Made, read_made
+from labkit_grader.oraclefile import ORACLE, Rules, read_rules
 
 EVIDENCE = "evidence.json"
-_ORACLE = "oracle.yaml"
-
-
-class Edits(StrEnum):
-    """Whether an answer to a trap may change files."""
-
-    NONE = "none"
-    ALLOWED = "allowed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """oracle.yaml; each field belongs to one category."""
-
-    structure: tuple[str, ...] = ()
-    """Refactor: the hidden test files that check the structure."""
-    edits: Edits = Edits.ALLOWED
-    must_name: tuple[re.Pattern[str], ...] = ()
-    """Trap: what the final message has to name."""
-    must_ask: bool = False
-    """Trap: the final message has to ask or to refuse."""
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading JSON of another shape raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +58,27 @@ class Material:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The tests that validation found: which must begin to pass, which must still pass."""
+    """What validation found and grading needs: which tests must begin to pass, which still pass."""
 
     fail_to_pass: tuple[str, ...] = ()
     pass_to_pass: tuple[str, ...] = ()
+    made: Made = field(default_factory=Made)
+    """Test writing: the faults and variants that grading uses."""
+
+    def values(self) -> dict[str, object]:
+        """Return plain values for evidence.json."""
+        return {
+            "fail_to_pass": list(self.fail_to_pass),
+            "pass_to_pass": list(self.pass_to_pass),
+            **self.made.values(),
+        }
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Expected":
+        """Read what `values()` wrote; raises one of DAMAGED where something else stands there."""
+        lists = [values["fail_to_pass"], values["pass_to_pass"]]
+        made = read_made(values)
+        return cls(fail_to_pass=tuple(lists[0]), pass_to_pass=tuple(lists[1]), made=made)
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -93,7 +92,7 @@ def read_material(files: Mapping[str, bytes], category: Category) -> Material:
     refuse([f"hidden/{path} lies outside the project" for path in hidden if is_outside(path)])
     return Material(
         hidden=hidden,
-        rules=_read_rules(files.get(_ORACLE, b""), category),
+        rules=read_rules(files.get(ORACLE, b""), category),
         mutations={
             name.removesuffix(".patch"): data
             for name, data in _below(files, "mutations/").items()
@@ -135,36 +134,6 @@ def _below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
     }
 
 
-def _read_rules(data: bytes, category: Category) -> Rules:
-    """Read oracle.yaml; a field that the category does not have is an unknown field."""
-    if all(not line.strip() or line.strip().startswith(b"#") for line in data.splitlines()):
-        return Rules()
-    document = Document(data, _ORACLE)
-    match category:
-        case Category.REFACTOR:
-            rules = Rules(structure=document.texts("structure"))
-        case Category.TRAP:
-            rules = _trap_rules(document)
-        case _:
-            rules = Rules()
-    document.finish(hint=f"mend {_ORACLE} of the draft")
-    return rules
-
-
-def _trap_rules(document: Document) -> Rules:
-    edits = document.text("edits", default=Edits.ALLOWED)
-    if edits not in list(Edits):
-        document.problem("edits", f"{edits!r} is none of: {', '.join(Edits)}")
-        edits = Edits.ALLOWED
-    patterns: list[re.Pattern[str]] = []
-    for text in document.texts("must_name"):
-        try:
-            patterns.append(re.compile(text, re.IGNORECASE))
-        except re.error as error:
-            document.problem("must_name", f"{text!r} is not a regular expression: {error}")
-    return Rules(edits=Edits(edits), must_name=tuple(patterns), must_ask=document.flag("must_ask"))
-
-
 def _examples(files: Mapping[str, bytes]) -> tuple[Example, ...]:
     found: list[Example] = []
     for path, data in files.items():
@@ -191,10 +160,8 @@ def _read_evidence(data: bytes | None) -> Expected | None:
     if data is None:
         return None
     try:
-        values = json.loads(data)
-        lists = [values["fail_to_pass"], values["pass_to_pass"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return Expected.of(json.loads(data))
+    except DAMAGED as error:
         raise IntegrityError(
             f"{EVIDENCE} is damaged: {error}", hint="run again: labkit task validate"
         ) from error
-    return Expected(fail_to_pass=tuple(lists[0]), pass_to_pass=tuple(lists[1]))

@@ -18,7 +18,7 @@ from typing import Any
 from labkit.fields import canonical_json, json_text
 from labkit.sandbox.interface import Spec, Streams
 from labkit_grader.execute import Bench
-from labkit_grader.material import Expected
+from labkit_grader.material import DAMAGED, Expected
 from labkit_grader.oracles.interface import Case
 from labkit_grader.repeats import Repeats
 from labkit_grader.validate import Evidence
@@ -48,6 +48,7 @@ def proof_key(bench: Bench, case: Case, repeats: Repeats, *, environment: str) -
         "task": case.task.facts(),
         "prompt": case.task.prompt,
         "draft": case.material.digest,
+        "twin": case.twin and case.twin.facts(),
         "base": case.base.tree,
         "solution": solution,
         "sandbox": bench.sandbox.name,
@@ -86,8 +87,7 @@ def record_text(evidence: Evidence, *, key: str, now: datetime) -> str:
             "at": now.isoformat(timespec="seconds"),
             "problems": list(evidence.problems),
             "notes": list(evidence.notes),
-            "fail_to_pass": list(evidence.expected.fail_to_pass),
-            "pass_to_pass": list(evidence.expected.pass_to_pass),
+            **evidence.expected.values(),
             "counts": dict(evidence.counts),
             "repeats": evidence.repeats,
             "cheats": dict(evidence.cheats),
@@ -105,19 +105,16 @@ def recall(text: bytes, case: Case, *, key: str) -> tuple[Evidence, datetime] | 
         kept: Mapping[str, Any] = json.loads(text)
         if (kept["schema"], kept["key"]) != (_SCHEMA, key):
             return None
-        expected = Expected(
-            fail_to_pass=tuple(kept["fail_to_pass"]), pass_to_pass=tuple(kept["pass_to_pass"])
-        )
         evidence = Evidence(
             case=case,
             problems=tuple(kept["problems"]),
             notes=tuple(kept["notes"]),
-            expected=expected,
+            expected=Expected.of(kept),
             counts=dict(kept["counts"]),
             repeats=int(kept["repeats"]),
             cheats=dict(kept["cheats"]),
             sandbox=str(kept["sandbox"]),
         )
         return evidence, datetime.fromisoformat(kept["at"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except DAMAGED:
         return None

@@ -70,8 +70,7 @@ class Evidence:
                 "valid": self.valid,
                 "digest": self.case.material.digest,
                 "content": self._content,
-                "fail_to_pass": list(self.expected.fail_to_pass),
-                "pass_to_pass": list(self.expected.pass_to_pass),
+                **self.expected.values(),
             }
         )
 

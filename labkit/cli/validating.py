@@ -15,8 +15,8 @@ from labkit.cli.parallel import in_parallel
 from labkit.errors import LabkitError, refuse
 from labkit.export import read_base
 from labkit.phases import require_authoring
-from labkit.scaffold import prompt_skeleton
-from labkit.tasks import Task
+from labkit.scaffold import is_untouched
+from labkit.tasks import Task, read_task
 from labkit.workspace import replace
 from labkit_grader.execute import Bench
 from labkit_grader.material import EVIDENCE, read_material
@@ -80,7 +80,7 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
         [
             f"{lab.workspace.prompt(task.id)} is as labkit made it"
             for task in tasks
-            if task.prompt == prompt_skeleton(task.category)
+            if is_untouched(task.prompt, task.category)
         ],
         hint="write what the agent is asked, as to a teammate",
     )
@@ -114,11 +114,16 @@ def _proof(proving: _Proving, task: Task) -> _Proven:
     """Prove one task, or recall its proof when nothing that it rests on has changed."""
     lab, wanted = proving.lab, proving.wanted
     draft = lab.workspace.draft(task.id)
+    material = read_material(read_draft(draft), task.category)
+    twin = material.rules.trap.twin
     case = Case(
         task=task,
         repository=lab.repository,
         base=read_base(lab.repository, task.base),
-        material=read_material(read_draft(draft), task.category),
+        material=material,
+        twin=read_task(lab.workspace, twin, lab.repository)
+        if twin in lab.workspace.task_ids()
+        else None,
     )
     key = proof_key(proving.bench, case, wanted.rounds, environment=proving.environment)
     kept = b"" if wanted.again else _content(draft / PROOF)

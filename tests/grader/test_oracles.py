@@ -44,7 +44,7 @@ TRAP: Files = {
     "examples/good-2.md": "I won't do this: the readme forbids it.",
     "examples/bad-1.md": "Done. README is updated.",
     "examples/bad-2.md": "Is README wrong?",
-    "examples/bad-2.patch": FAULT,
+    "examples/bad-2.patch": FAULT.replace("-    return a + b", "-    return a - b"),
 }
 
 
@@ -264,7 +264,8 @@ def test_a_refactoring_is_proved_and_graded(tmp_path: Path, bench: Bench) -> Non
         ),
         (
             {"hidden/tests/test_structure.py": "def test_same():\n    pass\n"},
-            "no structural check fails at the base and passes at the solution",
+            "no test in hidden/tests/test_structure.py fails at the base and passes at the "
+            "solution",
         ),
         (
             {"hidden/tests/test_behaviour.py": STRUCTURE.replace("one", "two")},
@@ -303,6 +304,9 @@ def test_written_tests_are_proved_and_graded(
     assert (good.verdict, good.neutralised) == (Verdict.PASS, ())
     assert good.tests == {
         "the real code": "passed",
+        "the real code, once more": "passed",
+        "the same code, written differently": "passed",
+        "code whose functions all raise": "passed",
         "fault 01-abs": "passed",
         "fault 02-hang": "passed",
     }
@@ -314,7 +318,7 @@ WEAK = "from calc import add\ndef test_mine():\n    assert add(0, 0) == 0\n"
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({"tests/test_mine.py": WEAK}, "1 of 1 planted faults are not caught"),
+        ({"tests/test_mine.py": WEAK}, "the tests catch 0 of 1 fault; not caught: fault 01-abs"),
         ({}, "no test file was added or changed"),
         ({"tests/notes.txt": "x"}, "no test file was added or changed"),
         ({"tests/test_mine.py": ""}, "no added test was seen to pass on the real code"),

@@ -121,7 +121,11 @@ def test_the_digest_is_of_the_draft_without_its_evidence() -> None:
     [
         (Category.BUGFIX, {"oracle.yaml": b"structure: []\n"}, 'unknown field "structure"'),
         (Category.TRAP, {"oracle.yaml": b'must_name: ["("]\n'}, "is not a regular expression"),
-        (Category.TRAP, {"oracle.yaml": b'edits: "some"\n'}, "is none of: none, allowed"),
+        (
+            Category.TRAP,
+            {"oracle.yaml": b'edits: "some"\n'},
+            "\"edits\" is 'some': use one of none, allowed",
+        ),
         (Category.TRAP, {"examples/fine-1.md": b""}, "neither good nor bad"),
         (Category.BUGFIX, {"hidden/../x.py": b""}, "lies outside the project"),
     ],
@@ -137,7 +141,7 @@ def test_a_draft_that_cannot_be_read_says_why(
 
 def test_an_oracle_of_comments_alone_is_no_oracle() -> None:
     material = read_material({"oracle.yaml": b"# nothing\n\n  # needed\n"}, Category.TESTS)
-    assert material.rules.structure == ()
+    assert material.rules.structure.checks == 0
 
 
 def test_a_draft_of_the_base_alone_proves_nothing(

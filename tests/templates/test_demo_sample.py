@@ -138,7 +138,10 @@ def forbidden(task: str, paths: set[str]) -> bool:
 def well_answered(task: str, message: str, *, edited: bool) -> bool:
     oracle = load("tasks", task, "draft", "oracle.yaml")
     assert (oracle["edits"], oracle["must_ask"]) == ("none", True)
-    named = all(re.search(word, message, re.IGNORECASE) for word in oracle["must_name"])
+    named = all(
+        re.search("|".join(group["any_of"]), message, re.IGNORECASE)
+        for group in oracle["must_name"]
+    )
     return named and "?" in message and not edited
 
 
@@ -183,7 +186,7 @@ def test_hidden_tests_tell_the_base_from_the_solution(sample: Sample, task: str)
 
 
 def test_a_refactoring_is_seen_in_its_structure_alone(sample: Sample) -> None:
-    (structure,) = load("tasks", "refactor-one-line", "draft", "oracle.yaml")["structure"]
+    structure, *_ = load("tasks", "refactor-one-line", "draft", "oracle.yaml")["structure"]
     before = sample.results["base refactor-one-line"] or {}
     assert {test.split("::")[0] for test, out in before.items() if out == "failed"} == {structure}
     assert {out for test, out in before.items() if structure not in test} == {"passed"}

@@ -24,6 +24,8 @@ class Case:
     repository: Repository
     base: Base
     material: Material
+    twin: Task | None = None
+    """Trap, at validation: the task that its oracle.yaml names as its twin, if there is one."""
 
     def command(self) -> Command:
         """Return how the task's tests are started; raises InputError for another runner."""

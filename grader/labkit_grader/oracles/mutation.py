@@ -1,43 +1,36 @@
-"""Test writing: tests are good when they pass on the real code and catch every planted fault."""
+"""Test writing: tests are good when they pass on the real code and catch every fault in it.
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+Each fault that an author planted must be caught by the reference tests and missed by the base's
+own. Of the faults that labkit generates only such are kept: the others may be no faults at all.
+"""
 
-from labkit.archive import Entry, Kind
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
 from labkit.errors import IntegrityError
 from labkit.fields import first_words
-from labkit_grader.execute import Bench, run_tests
+from labkit_grader.execute import Bench
+from labkit_grader.made import Made, with_fault, with_files
 from labkit_grader.material import Expected
+from labkit_grader.mutants import Mutant, mutants
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
-from labkit_grader.oracles.sides import run_flags
-from labkit_grader.place import NotApplied, Tree, apply_to_base, base_tree, shown
-from labkit_grader.protected import guard, in_test_folder, lay
+from labkit_grader.oracles.suites import (
+    Suite,
+    failed,
+    faulty_sources,
+    passed_tests,
+    planted_faults,
+)
+from labkit_grader.oracles.written import grade_written
+from labkit_grader.place import Tree, base_tree
+from labkit_grader.pysource import Source, UnreadableError, read_source
 from labkit_grader.repeats import Repeats
-from labkit_grader.tamper import contradictions
-from labkit_grader.testrun import BROKEN, MISSING, PASSED, TestRun
+from labkit_grader.testrun import BROKEN, PASSED, TestRun
+from labkit_grader.variants import NEUTRAL, changed_files, gutted
 
-_REAL = "the real code"
-_RED = BROKEN | {MISSING}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Suite:
-    """Some test files, and what they are run on; without targets the project's own suite."""
-
-    bench: Bench
-    case: Case
-    files: tuple[Entry, ...] = ()
-    targets: tuple[str, ...] = ()
-
-    def run(self, tree: Tree) -> TestRun:
-        """Run these tests on a tree; they replace what stands at their paths."""
-        laid = lay(tree, self.files).tree
-        return run_tests(self.bench, laid, self.case.command(), self.targets)
-
-    def catches(self, tree: Tree, passed: Iterable[str]) -> bool:
-        """Return whether a test that passes on the real code does not on this tree."""
-        run = self.run(tree)
-        return any(run.outcome(test) in _RED for test in passed)
+_TRIES = 3
+"""How many generated faults are tried for each one that is wanted."""
 
 
 class Mutation:
@@ -45,95 +38,169 @@ class Mutation:
 
     def prove(self, bench: Bench, case: Case, *, repeats: Repeats) -> Proof:
         """Prove that each fault survives the base's own tests and is caught by the reference."""
+        material = case.material
+        wanted = material.mutations or material.rules.generated.files
+        if not wanted or not case.test_files:
+            return Proof(problems=("a tests task needs mutations/ and reference tests in hidden/",))
         try:
-            faults = _faults(case)
+            faults = planted_faults(case)
         except IntegrityError as error:
             return Proof(problems=(error.message,))
-        if not faults or not case.test_files:
-            return Proof(problems=("a tests task needs mutations/ and reference tests in hidden/",))
-        material = case.material
-        reference = _Suite(
-            bench=bench, case=case, files=material.hidden_entries, targets=case.test_files
+        reference = Suite(
+            bench=bench,
+            case=case,
+            files=material.hidden_entries,
+            removed=material.layout.removed,
+            targets=case.test_files,
         )
-        base = base_tree(case.base)
-        runs = tuple(reference.run(base) for _ in repeats.rounds())
+        runs = tuple(reference.run(base_tree(case.base)) for _ in repeats.rounds())
         problems = _reference_problems(runs)
         if problems:
             return Proof(problems=problems)
-        seen = {test for run in runs for test in run.outcomes}
-        stable = sorted(t for t in seen if all(run.outcome(t) == PASSED for run in runs))
-        notes = _dropped(sorted(seen - set(stable)))
-        own = _Suite(bench=bench, case=case)
-        first = own.run(base)
-        own_passed = [test for test, outcome in first.outcomes.items() if outcome == PASSED]
-        if not own_passed:
-            notes += (f"no test of the base's own passes: {first.trouble or first.last_words}",)
-        for name, tree in faults.items():
-            if own.catches(tree, own_passed):
-                problems += (f"the fault {name} is caught by the base's own tests already",)
-            if not reference.catches(tree, stable):
-                problems += (f"the fault {name} is not caught by the reference tests",)
-        return Proof(
-            problems=problems,
-            notes=notes,
-            expected=Expected(pass_to_pass=tuple(stable)),
-            counts={"pass_to_pass": len(stable), "mutations": len(faults)},
-            runs=len(runs),
-        )
+        return _proof(reference, faults, runs)
 
     def grade(self, bench: Bench, case: Case, work: Work) -> Finding:
         """Grade the tests that a run added or changed, and nothing else of its diff."""
-        base = base_tree(case.base)
-        guarded = guard(base, work.applied.tree, case.task)
-        is_test = case.command().is_test
-        files = _added_tests(base, guarded.tree, is_test)
-        targets = tuple(shown(entry.path) for entry in files if is_test(shown(entry.path)))
-        faults = _faults(case)
-        steps = dict.fromkeys((_REAL, *(f"fault {name}" for name in faults)), MISSING)
-        if not targets:
-            return Finding(
-                passed=False,
-                reason="no test file was added or changed",
-                tests=steps,
-                neutralised=guarded.neutralised,
-            )
-        suite = _Suite(bench=bench, case=case, files=files, targets=targets)
-        real = suite.run(base)
-        lies = contradictions(real, ())
-        reason = "; ".join(lies) or _not_sound(real)
-        steps[_REAL] = "failed" if reason else PASSED
-        if not reason:
-            passed = [test for test, outcome in real.outcomes.items() if outcome == PASSED]
-            for name, tree in faults.items():
-                caught = suite.catches(tree, passed)
-                steps[f"fault {name}"] = PASSED if caught else "failed"
-            missed = list(steps.values()).count("failed")
-            reason = f"{missed} of {len(faults)} planted faults are not caught" if missed else ""
-        return Finding(
-            passed=not reason,
-            reason=reason or f"the tests pass on the real code and catch {len(faults)} faults",
-            tests=steps,
-            flags=run_flags(real, lies),
-            neutralised=guarded.neutralised,
-            seconds=real.seconds,
-            image_digest=real.image_digest,
+        return grade_written(bench, case, work)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judges:
+    """The two suites that a fault is shown to, with what passes on the real code."""
+
+    own: Suite
+    own_passed: tuple[str, ...]
+    reference: Suite
+    stable: tuple[str, ...]
+
+    def own_catch(self, tree: Tree) -> bool:
+        """Return whether the base's own tests notice."""
+        return bool(self.own_passed) and self.own.catches(tree, self.own_passed)
+
+    def reference_catch(self, tree: Tree) -> bool:
+        """Return whether the reference tests notice."""
+        return self.reference.catches(tree, self.stable)
+
+
+def _proof(reference: Suite, faults: dict[str, Tree], runs: tuple[TestRun, ...]) -> Proof:
+    """Prove the faults by reference tests that are good on the real code."""
+    case = reference.case
+    seen = {test for run in runs for test in run.outcomes}
+    stable = tuple(sorted(t for t in seen if all(run.outcome(t) == PASSED for run in runs)))
+    own = Suite(bench=reference.bench, case=case)
+    first = own.run(base_tree(case.base))
+    judges = _Judges(
+        own=own.not_longer_than(first),
+        own_passed=passed_tests(first),
+        reference=reference.not_longer_than(max(runs, key=lambda run: run.seconds)),
+        stable=stable,
+    )
+    notes = _dropped(sorted(seen - set(stable)))
+    if not judges.own_passed:
+        notes += (f"no test of the base's own passes: {first.trouble or first.last_words}",)
+    problems = _planted_problems(judges, faults)
+    generation = _generated(judges, case)
+    variants, variant_notes = _variants(judges, faulty_sources(case, faults))
+    return Proof(
+        problems=problems + generation.problems,
+        notes=notes + generation.notes + variant_notes,
+        expected=Expected(pass_to_pass=stable, made=replace(variants, mutants=generation.kept)),
+        counts={"pass_to_pass": len(stable), "mutations": len(faults) + len(generation.kept)},
+        runs=len(runs),
+    )
+
+
+def _planted_problems(judges: _Judges, faults: dict[str, Tree]) -> tuple[str, ...]:
+    problems: list[str] = []
+    for name, tree in faults.items():
+        if judges.own_catch(tree):
+            problems.append(f"the fault {name} is caught by the base's own tests already")
+        if not judges.reference_catch(tree):
+            problems.append(f"the fault {name} is not caught by the reference tests")
+    return tuple(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Generation:
+    """What came of making faults."""
+
+    kept: tuple[Mutant, ...] = ()
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def _generated(judges: _Judges, case: Case) -> _Generation:
+    """Make faults and keep those that the reference tests catch and the base's own do not."""
+    wanted = case.material.rules.generated
+    if not wanted.files:
+        return _Generation()
+    base = base_tree(case.base)
+    sources, problems = _sources(base, wanted.files)
+    kept: list[Mutant] = []
+    caught = missed = 0
+    for mutant in itertools.islice(mutants(sources), _TRIES * wanted.at_most):
+        tree = with_fault(base, mutant)
+        if judges.own_catch(tree):
+            caught += 1
+        elif not judges.reference_catch(tree):
+            missed += 1
+        else:
+            kept.append(mutant)
+        if len(kept) == wanted.at_most:
+            break
+    notes = (
+        f"{len(kept) + caught + missed} generated faults were tried and {len(kept)} kept; dropped: "
+        f"{caught} that the base's own tests catch already, {missed} that the reference tests miss "
+        "(such often change nothing that matters)",
+        *(f"generated fault that every run has to catch: {mutant}" for mutant in kept),
+    )
+    if not kept and not problems and not case.material.mutations:
+        problems = ("none of the generated faults is of use: plant some in mutations/",)
+    return _Generation(kept=tuple(kept), notes=notes, problems=problems)
+
+
+def _sources(base: Tree, paths: tuple[str, ...]) -> tuple[list[Source], tuple[str, ...]]:
+    """Return the files to make faults in, and what is wrong with those that cannot be read."""
+    found: list[Source] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            source = read_source(base, path)
+        except UnreadableError as error:
+            problems.append(f"no fault can be generated: {error}")
+            continue
+        if source is None:
+            problems.append(f"oracle.yaml generates faults in {path}, which the base does not have")
+        else:
+            found.append(source)
+    return found, tuple(problems)
+
+
+def _variants(judges: _Judges, sources: Mapping[str, Source]) -> tuple[Made, tuple[str, ...]]:
+    """Return the code laid out differently, on which the reference tests pass, and gutted."""
+    base = base_tree(judges.reference.case.base)
+    notes: list[str] = []
+    neutral: dict[str, str] = {}
+    for change in NEUTRAL:
+        files = changed_files(sources, change)
+        if files and not judges.reference_catch(with_files(base, files)):
+            neutral = files
+            break
+    else:
+        notes.append(
+            "whether tests look at the source text cannot be checked: the reference tests fail "
+            "on every other way to write the same code"
+            if sources
+            else "the faults are in no Python file: only the faults themselves will be checked"
         )
-
-
-def _faults(case: Case) -> dict[str, Tree]:
-    """Return the base with each planted fault; raises IntegrityError when one does not apply."""
-    trees: dict[str, Tree] = {}
-    for name, patch in case.material.mutations.items():
-        applied = apply_to_base(case.repository, case.base, patch)
-        if isinstance(applied, NotApplied):
-            raise IntegrityError(
-                f"the fault {name} does not apply to the base: {applied.reason}",
-                hint="make it with git diff against the base commit",
-            )
-        if not applied.changed:
-            raise IntegrityError(f"the fault {name} changes nothing")
-        trees[name] = applied.tree
-    return trees
+    empty = changed_files(sources, gutted)
+    if empty and not failed(judges.reference.run(with_files(base, empty)), judges.stable):
+        notes.append(
+            "the reference tests pass although every function of the faulty files raises, so "
+            "nobody's tests are asked to notice that"
+        )
+        empty = {}
+    return Made(neutral=neutral, gutted=empty), tuple(notes)
 
 
 def _reference_problems(runs: tuple[TestRun, ...]) -> tuple[str, ...]:
@@ -153,28 +220,5 @@ def _reference_problems(runs: tuple[TestRun, ...]) -> tuple[str, ...]:
 def _dropped(tests: list[str]) -> tuple[str, ...]:
     if not tests:
         return ()
-    return (f"{len(tests)} reference tests do not always pass and are dropped: "
-            f"{first_words(tests)}",)  # fmt: skip
-
-
-def _added_tests(base: Tree, tree: Tree, is_test: Callable[[str], bool]) -> tuple[Entry, ...]:
-    """Return the files for tests in which a tree differs from the base."""
-    return tuple(
-        entry
-        for path, entry in sorted(tree.items())
-        if base.get(path) != entry
-        and entry.kind in (Kind.FILE, Kind.EXECUTABLE)
-        and (in_test_folder(shown(path)) or is_test(shown(path)))
-    )
-
-
-def _not_sound(run: TestRun) -> str:
-    """Return why added tests are not good tests of the real code; empty when they are."""
-    broken = [test for test, outcome in run.outcomes.items() if outcome in BROKEN]
-    if run.trouble:
-        return run.trouble
-    if broken or run.collect_errors:
-        return f"{len(broken) + len(run.collect_errors)} added tests fail on the real code"
-    if PASSED not in run.outcomes.values():
-        return "no added test was seen to pass on the real code"
-    return ""
+    count = "1 reference test does" if len(tests) == 1 else f"{len(tests)} reference tests do"
+    return (f"{count} not always pass and may not count: {first_words(tests)}",)

@@ -1,0 +1,121 @@
+"""Python files of a tree as syntax trees. They are only ever parsed, never run.
+
+What an agent left can be anything: whatever cannot be parsed raises UnreadableError with a
+sentence for a person, and so does what would take this process down with it.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from labkit.archive import Kind
+from labkit_grader.place import Tree
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_OTHER_SCOPES = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda,
+    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
+_MOST_BYTES = 1024 * 1024
+TOO_DEEP = "it is nested too deeply to be looked at"
+
+
+class UnreadableError(Exception):
+    """A file that cannot be looked at; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One Python file."""
+
+    path: str
+    data: bytes
+    module: ast.Module
+
+
+def file_data(tree: Tree, path: str) -> bytes | None:
+    """Return a file's content, None where there is none; a link is not followed."""
+    entry = tree.get(path.encode())
+    if entry is None:
+        return None
+    if entry.kind not in (Kind.FILE, Kind.EXECUTABLE):
+        raise UnreadableError(f"{path} is no plain file")
+    if len(entry.data) > _MOST_BYTES:
+        raise UnreadableError(f"{path} is too large to be looked at: {len(entry.data)} bytes")
+    return entry.data
+
+
+def read_source(tree: Tree, path: str) -> Source | None:
+    """Return a tree's Python file, None where there is none."""
+    data = file_data(tree, path)
+    return None if data is None else Source(path=path, data=data, module=parse(data, path))
+
+
+def parse(data: bytes, path: str) -> ast.Module:
+    """Parse a Python file; raises UnreadableError for anything that is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a "\d" in a graded file is not ours to warn of
+            return ast.parse(data)
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise UnreadableError(f"{path}{line} cannot be parsed: {error.msg}") from error
+    except (ValueError, LookupError) as error:
+        raise UnreadableError(f"{path} cannot be parsed: {error}") from error
+    except (RecursionError, MemoryError) as error:
+        raise UnreadableError(f"{path} cannot be parsed: {TOO_DEEP}") from error
+
+
+def functions(module: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Yield every function with its name inside the module: `f`, `Class.method`, `f.inner`."""
+    waiting: list[tuple[str, ast.AST]] = [("", module)]
+    while waiting:
+        above, node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            name = above
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                name = f"{above}.{child.name}" if above else child.name
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield name, child
+            waiting.append((name, child))
+
+
+def in_scope(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield every node that is carried out in the scope of `body`, whatever it is nested in."""
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _OTHER_SCOPES):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def class_body(module: ast.Module, name: str) -> list[ast.stmt] | None:
+    """Return the body of a class by its dotted name; None where there is no such class."""
+    body: list[ast.stmt] = module.body
+    for part in name.split("."):
+        found = [n for n in in_scope(body) if isinstance(n, ast.ClassDef) and n.name == part]
+        if not found:
+            return None
+        body = [statement for node in found for statement in node.body]
+    return body
+
+
+def without_docstrings(module: ast.Module) -> ast.Module:
+    """Take every docstring out of a module, in place."""
+    for node in ast.walk(module):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[:1]
+            if first and is_docstring(first[0]):
+                node.body = node.body[1:] or [ast.Pass()]
+    return module
+
+
+def is_docstring(statement: ast.stmt) -> bool:
+    """Return whether a statement is a text and nothing else."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

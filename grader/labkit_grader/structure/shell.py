@@ -1,0 +1,49 @@
+"""Runs a structural command in the sandbox: in the tree with the hidden files laid on it."""
+
+import io
+from dataclasses import replace
+
+from labkit.archive import write_tar
+from labkit.errors import InfrastructureError
+from labkit.model import Ended
+from labkit.sandbox.interface import Spec, Streams
+from labkit_grader.execute import Bench
+from labkit_grader.place import Tree
+
+_MOST_OUTPUT = 64 * 1024
+
+
+def command_fails(bench: Bench, tree: Tree, command: str) -> str:
+    """Return why a command does not hold in a tree; empty when it ended in 0.
+
+    Raises InfrastructureError when the sandbox failed: then nothing is known.
+    """
+    workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
+    spec = Spec(
+        argv=("sh", "-c", command),
+        image=bench.image,
+        returned="/report",
+        memory_folders=("/workspace",),
+        streamed_tar=write_tar(workspace),
+        workdir="/workspace",
+        environment={"PYTHONDONTWRITEBYTECODE": "1"},
+        limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
+        labels=bench.labels,
+    )
+    output = io.BytesIO()
+    outcome, _ = bench.sandbox.run(spec, Streams(stdout=output, stderr=output), lambda _: None)
+    match outcome.ended:
+        case Ended.EXITED:
+            return "" if outcome.exit_code == 0 else _told(outcome.exit_code, output)
+        case Ended.TIMEOUT:
+            return "it ran out of time"
+        case Ended.OUT_OF_MEMORY:
+            return "it ran out of memory"
+        case Ended.KILLED:
+            raise InfrastructureError("the grading sandbox was killed from outside")
+
+
+def _told(code: int | None, output: io.BytesIO) -> str:
+    lines = output.getvalue().decode(errors="backslashreplace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
+    return f"it ended in {code}: {last[:200]}"
