@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from labkit.environments import NOTHING_NAMED, Recipe, read_recipe
 from labkit.errors import InputError, LabkitError, refuse
 from labkit.fields import Document, dump_yaml, read_bytes
 from labkit.git import Repository
@@ -34,6 +35,8 @@ class Task:
     slices: tuple[str, ...]
     tags: tuple[str, ...]
     notes: str
+    environment: Recipe = NOTHING_NAMED
+    """What this task names in place of the team's environment."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -42,7 +45,7 @@ class Task:
 
     def facts(self) -> dict[str, object]:
         """Return the task as plain values, in the order in which it is written and hashed."""
-        return {
+        facts: dict[str, object] = {
             "id": str(self.id),
             "title": self.title,
             "author": self.author,
@@ -56,6 +59,8 @@ class Task:
             "tags": list(self.tags),
             "notes": self.notes,
         }
+        own = self.environment.facts()
+        return facts | {"environment": own} if own else facts
 
 
 def within(path: str, prefixes: tuple[str, ...]) -> bool:
@@ -84,14 +89,17 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     if not path.is_file():
         raise InputError(f"no task {task}", hint="labkit status lists the tasks")
     document = Document.read(path)
-    found = parse_task(document, task, _prompt(document, workspace, task))
+    found = parse_task(document, task, _prompt(document, workspace, task), workspace.evals)
     _check_commits(document, found, repository)
     document.finish(hint=f"mend {path if found.prompt.strip() else workspace.prompt(task)}")
     return found
 
 
-def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
-    """Turn a task file's fields into a Task, noting problems in the document."""
+def parse_task(document: Document, task: TaskId, prompt: str, evals: Path) -> Task:
+    """Turn a task file's fields into a Task, noting problems in the document.
+
+    `evals` is where a Dockerfile is looked for.
+    """
     document.named("id", str(task))
     return Task(
         id=task,
@@ -107,7 +115,15 @@ def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
         slices=document.texts("slices"),
         tags=document.texts("tags"),
         notes=document.text("notes", default=""),
+        environment=_environment(document, evals),
     )
+
+
+def _environment(document: Document, evals: Path) -> Recipe:
+    fields = document.mapping("environment")
+    recipe = read_recipe(fields, evals)
+    fields.done()
+    return recipe
 
 
 def _author(document: Document) -> str:

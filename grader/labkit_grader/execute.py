@@ -13,9 +13,11 @@ from importlib.resources import files
 from typing import IO, Any
 
 from labkit.archive import Entry, Kind, read_tar, write_tar
+from labkit.building import NotBuilt
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.model import Ended
 from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
+from labkit_grader.builder import Builder
 from labkit_grader.command import Command
 from labkit_grader.place import Tree
 from labkit_grader.testrun import OUTCOMES, PASSED, TestRun
@@ -35,14 +37,24 @@ class Bench:
     image: str
     limits: Limits
     labels: Mapping[str, str] = field(default_factory=dict)
+    environment: str = ""
+    """The hash of the environment that `image` names; empty for a plain image."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    builder: Builder | None = None
+    """Runs a task's build commands on every tree before its tests."""
 
 
 def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> TestRun:
     """Run the test files `targets` of a tree, or with none the project's own suite.
 
     Raises InfrastructureError when the sandbox failed or something outside killed it: then
-    nothing was measured.
+    nothing was measured. Raises SetupProblemError when the task's build commands do not work.
     """
+    if bench.builder is not None:
+        built = bench.builder.build(tree)
+        if isinstance(built, NotBuilt):
+            return _not_built(built)
+        tree = built
     stdout, stderr = io.BytesIO(), io.BytesIO()
     spec = _spec(bench, tree, command.argv(targets), command.environment)
     outcome, report = bench.sandbox.run(spec, Streams(stdout=stdout, stderr=stderr), _read_report)
@@ -63,6 +75,7 @@ def _spec(bench: Bench, tree: Tree, argv: tuple[str, ...], environment: Mapping[
         streamed_tar=write_tar([*workspace, ours]),
         workdir="/workspace",
         environment={
+            **bench.variables,
             **environment,
             "LABKIT_REPORT": f"/report/{_REPORT}",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -70,6 +83,16 @@ def _spec(bench: Bench, tree: Tree, argv: tuple[str, ...], environment: Mapping[
         },
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
         labels=bench.labels,
+    )
+
+
+def _not_built(built: NotBuilt) -> TestRun:
+    return TestRun(
+        ended=Ended.EXITED,
+        exit_code=None,
+        problem=f"the tree could not be built: {built.reason}",
+        seconds=0.0,
+        image_digest="",
     )
 
 

@@ -7,6 +7,7 @@ from labkit.errors import InputError
 from labkit.fields import json_text
 from labkit.model import Category
 from labkit.suite import content_digest
+from labkit_grader.builder import SetupProblemError
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
@@ -84,10 +85,12 @@ class Evidence:
 def validate_task(bench: Bench, case: Case, *, repeats: int = REPEATS) -> Evidence:
     """Prove one task; raises InfrastructureError only when the sandbox failed."""
     try:
+        if bench.builder is not None:
+            bench.builder.require_base()
         if case.task.category is not Category.TRAP:
             case.command()
         proof = oracle_for(case.task.category).prove(bench, case, repeats=repeats)
-    except InputError as error:
+    except (InputError, SetupProblemError) as error:
         proof = Proof(problems=error.problems)
     leaks = _prompt_leaks(case)
     return Evidence(

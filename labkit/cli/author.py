@@ -4,11 +4,13 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labkit.building import Surroundings
 from labkit.bundle import read_draft
 from labkit.cli.console import Pace, say
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab
 from labkit.cli.parallel import in_parallel
+from labkit.cli.sandboxes import provide
 from labkit.errors import InputError, PhaseError, refuse
 from labkit.export import read_base
 from labkit.git import Commit, Repository
@@ -20,6 +22,7 @@ from labkit.workspace import Workspace, replace, write_new
 from labkit_grader.execute import Bench
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
+from labkit_grader.surroundings import bench_of_task
 from labkit_grader.validate import Evidence, validate_task
 
 
@@ -173,15 +176,21 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
     )
     bench = open_bench(lab, sandbox_name)
     say(f"proving {len(tasks)} tasks in {bench.sandbox.name}, each side {repeats} times")
-    pace = Pace(len(tasks))
-    unsound = 0
-    proofs = in_parallel(lambda task: _prove(lab, bench, task, repeats), tasks)
+    supplied = provide(lab, bench.sandbox, tasks)
+    ready = [task for task in tasks if task.id in supplied.ready]
+    pace = Pace(len(ready))
+    unsound = len(supplied.failed)
+
+    def prove(task: Task) -> Evidence:
+        return _prove(lab, bench, task, supplied.ready[task.id], repeats)
+
+    proofs = in_parallel(prove, ready)
     for place, evidence in enumerate(proofs, 1):
         task = evidence.case.task
         replace(lab.workspace.validation(task.id), evidence.public_text)
         replace(lab.workspace.draft(task.id) / "evidence.json", evidence.draft_text)
         verdict = "sound" if evidence.valid else "NOT SOUND"
-        say(f"[{place}/{len(tasks)}] {task.id} ({task.category}): {verdict}{pace.left(place)}")
+        say(f"[{place}/{len(ready)}] {task.id} ({task.category}): {verdict}{pace.left(place)}")
         _tell(evidence)
         if not evidence.valid:
             say(f"  its draft: {lab.workspace.draft(task.id)}")
@@ -191,14 +200,14 @@ def validate_tasks(names: Sequence[str], *, repeats: int, sandbox_name: str) -> 
     return 1 if unsound else 0
 
 
-def _prove(lab: Lab, bench: Bench, task: Task, repeats: int) -> Evidence:
+def _prove(lab: Lab, bench: Bench, task: Task, place: Surroundings, repeats: int) -> Evidence:
     case = Case(
         task=task,
         repository=lab.repository,
         base=read_base(lab.repository, task.base),
         material=read_material(read_draft(lab.workspace.draft(task.id)), task.category),
     )
-    return validate_task(bench, case, repeats=repeats)
+    return validate_task(bench_of_task(bench, case, place), case, repeats=repeats)
 
 
 def _tell(evidence: Evidence) -> None:
