@@ -1,7 +1,18 @@
 """Fixtures for every test."""
 
 from cli.labs import lab_at, stages
+from environs import bubblewrap_workplace, docker_workplace, workplace
 from gitrepo import project
 from sandboxes import bubblewrap_sandbox, docker_sandbox, sandbox
 
-__all__ = ["bubblewrap_sandbox", "docker_sandbox", "lab_at", "project", "sandbox", "stages"]
+__all__ = [
+    "bubblewrap_sandbox",
+    "bubblewrap_workplace",
+    "docker_sandbox",
+    "docker_workplace",
+    "lab_at",
+    "project",
+    "sandbox",
+    "stages",
+    "workplace",
+]

@@ -180,11 +180,11 @@ def _build(client: docker.APIClient, tag: str, making: Making) -> None:
         ):
             said += str(line.get("stream", "")).splitlines()
             if "error" in line:
-                last = [f"    {text}" for text in said if text.strip()][-12:]
+                last = [f"\n    {text}" for text in said if text.strip()][-12:]
                 raise SetupError(
                     f"the Dockerfile could not be built: {str(line['error']).strip()}",
                     hint="mend the Dockerfile; it sees only the files that environment: names",
-                    more=["the last it said:", *last],
+                    more=[f"the last it said:{''.join(last)}"],
                 )
     if image_id(client, tag) is None:
         raise InfrastructureError(f"the engine has no image {tag} after building it")

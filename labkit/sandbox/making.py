@@ -19,7 +19,7 @@ Progress = Callable[[str], None]
 
 NAME = "labkit-env"
 """Environments are called by this and their key: also what `Spec.image` says."""
-KIT = "/run/labkit"
+KIT = "/labkit"
 """Where setup finds what labkit brings; in memory, so nothing of it stays."""
 VENV = "/opt/labkit/env"
 _LAYOUT = 1
@@ -146,12 +146,13 @@ class Told:
         if self.done:
             return
         said = output.decode(errors="replace").replace("\r", "\n").splitlines()
-        last = [f"    {line.rstrip()}" for line in said if line.strip()][-_LAST:]
+        last = [f"\n    {line.rstrip()}" for line in said if line.strip()][-_LAST:]
         raise SetupError(
             self._failure or "setup was ended from outside",
             hint="mend environment: in the task file or in labkit.yaml; "
-            "setup runs with a network, in a copy of the base commit",
-            more=["the last it said:", *last] if last else [],
+            "setup needs a network and runs in a copy of the base commit; "
+            "labkit env build tries again",
+            more=[f"the last it said:{''.join(last)}"] if last else [],
         )
 
 

@@ -64,7 +64,7 @@ def setup_view(environment: Environment, writable: Writable, folders: Sequence[P
         *("--bind", str(writable.tree), "/workspace"),
         *("--bind", str(writable.root), VENV),
         *(word for path in folders for word in ("--ro-bind", str(path), str(path))),
-        *("--chdir", "/workspace"),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/workspace"),
         *(word for name, value in variables.items() for word in ("--setenv", name, value)),
     ]
 

@@ -1,7 +1,7 @@
 # Runs the setup commands of an environment, one after the other, inside what is being made.
 # Standard output is for labkit (one mark a line), what the commands say goes to standard error.
 # $LABKIT_VENV: a folder for a virtual environment; empty where packages go into the system.
-kit=/run/labkit
+kit=/labkit
 exec 4>&1 1>&2
 say() { printf '%s\n' "$*" >&4; }
 unset PYTHONPATH
