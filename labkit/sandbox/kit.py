@@ -37,7 +37,7 @@ def setup_kit(indexes: Indexes, variables: Mapping[str, str], *, venv: str) -> b
 
 def setup_command(commands: tuple[str, ...]) -> tuple[str, ...]:
     """Return the command line that runs setup commands."""
-    return ("/bin/sh", "-c", script("setup.sh").decode(), "labkit-setup", *commands)
+    return ("/bin/sh", "-c", script("image/setup.sh").decode(), "labkit-setup", *commands)
 
 
 def _file(name: bytes, data: bytes, kind: Kind = Kind.FILE) -> Entry:

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 from typing import Protocol
 
 from labkit.archive import Entry, write_tar
@@ -174,7 +174,7 @@ class Tail:
 
 def script(name: str) -> bytes:
     """Return one of the programs that run inside what is being made."""
-    return (Path(__file__).parent / "image" / name).read_bytes()
+    return files("labkit.sandbox").joinpath(name).read_bytes()
 
 
 def _digest(data: bytes) -> str:
