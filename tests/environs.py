@@ -1,18 +1,22 @@
 """Environments for tests: a workshop of one's own, and packages that need no index."""
 
 import io
+import tarfile
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from sandboxes import BOTH, IMAGE, make_docker, or_skip
+from sandboxes import BOTH, IMAGE, make_docker, missing, or_skip
 
 from labkit.archive import Entry, Kind, write_tar
 from labkit.building import Surroundings
+from labkit.sandbox import debian
 from labkit.sandbox.choose import bubblewrap_sandbox as make_bubblewrap
 from labkit.sandbox.choose import workshop_of
+from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
 from labkit.sandbox.making import NAME, Making, Workshop
 
@@ -108,9 +112,11 @@ class Workplace:
         """Return the key of an environment here."""
         return making.key(self.workshop.kind, self.workshop.foundation(making))
 
-    def make(self, *setup: str, files: Mapping[str, str] | None = None) -> Surroundings:
+    def make(
+        self, *setup: str, files: Mapping[str, str] | None = None, image: str = IMAGE
+    ) -> Surroundings:
         """Make an environment and return it."""
-        making = Making(image=IMAGE, setup=setup, files=entries(files or {}))
+        making = Making(image=image, setup=setup, files=entries(files or {}))
         key = self.key(making)
         self.made.append(key)
         self.workshop.remove(key)
@@ -158,6 +164,26 @@ def docker_workplace() -> Iterator[Workplace]:
     for key in place.made:
         place.workshop.remove(key)
     sandbox.close()
+
+
+@pytest.fixture(scope="session")
+def compiler_image(docker_workplace: Workplace) -> Iterator[str]:
+    """Give an image with this machine's compiler in it; skip where there is none."""
+    wanted = {"gcc", "libc6-dev", "libpython3-dev"}
+    if not debian.available() or not wanted <= debian.installed_packages().keys():
+        missing("compiler", "this machine has no packages of one")
+    assert isinstance(docker_workplace.sandbox, DockerSandbox)
+    api = docker_workplace.sandbox.api
+    with tempfile.TemporaryDirectory() as site, tempfile.TemporaryFile() as root:
+        with tarfile.open(fileobj=root, mode="w") as archive:
+            debian.write_root(archive, site=Path(site), more=sorted(wanted))
+        root.seek(0)
+        pieces = iter(lambda: root.read(1 << 20), b"")
+        api.import_image_from_stream(pieces, repository="labkit-test-compiler", tag="local")
+    yield "labkit-test-compiler:local"
+    for key in docker_workplace.made:
+        docker_workplace.workshop.remove(key)
+    api.remove_image("labkit-test-compiler:local", force=True)
 
 
 @pytest.fixture(params=BOTH)

@@ -83,8 +83,8 @@ def main(kit: Path) -> None:
             roots |= detach(one, folder, PROJECT)
     lines = sorted(roots)
     if importlib.util.find_spec("pytest") is None:
-        if not KIT.is_dir():
-            shutil.copytree(kit, KIT)
+        if not (KIT / "pytest").is_dir():
+            shutil.copytree(kit, KIT, dirs_exist_ok=True)
         lines.append(str(KIT))
     if lines:
         site.mkdir(parents=True, exist_ok=True)
