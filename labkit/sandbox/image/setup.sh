@@ -34,7 +34,7 @@ if [ -n "$python" ]; then
 fi
 cd / && find /workspace -xdev -mindepth 1 -delete
 if [ -z "$LABKIT_VENV" ]; then
-    chown 1000:1000 /workspace
+    mkdir -p /report && chown 1000:1000 /workspace /report
     find /tmp -xdev -mindepth 1 -delete
 fi
 say done
