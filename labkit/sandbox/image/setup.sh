@@ -18,6 +18,8 @@ else
 fi
 if [ -n "$python" ] && ! "$python" -m pip --version >/dev/null 2>&1; then
     export PYTHONPATH=$kit/pip PATH="$kit/bin:$PATH"
+elif ! command -v pip >/dev/null; then
+    export PATH="$PATH:$kit/bin"
 fi
 number=0
 for command in "$@"; do
