@@ -7,7 +7,7 @@ runs filters, so the blobs are read themselves. The tree id is computed again fr
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,9 +74,15 @@ def _tree_line(mode: str, name: bytes, oid: str) -> bytes:
     return mode.encode() + b" " + name + b"\0" + bytes.fromhex(oid)
 
 
-def workspace_tar(repository: Repository, base: Base) -> bytes:
-    """Return the tar of the work folder an agent gets: the files and a one-commit repository."""
-    return write_tar([*base.files(), *_fresh_git(repository, base)])
+def workspace_tar(
+    repository: Repository, base: Base, *, files: Iterable[Entry] | None = None
+) -> bytes:
+    """Return the tar of the work folder an agent gets: the files and a one-commit repository.
+
+    `files` are those of the base as build commands left them.
+    """
+    laid = base.files() if files is None else files
+    return write_tar([*laid, *_fresh_git(repository, base)])
 
 
 def _fresh_git(repository: Repository, base: Base) -> tuple[Entry, ...]:

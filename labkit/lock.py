@@ -1,7 +1,7 @@
 """One labkit at a time in a workspace: two phases must never run on one machine at once."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -39,6 +39,25 @@ def only_one(workspace: Workspace, what: str) -> Iterator[None]:
             raise not_written(path, error) from error
         yield
         file.truncate(0)
+
+
+@contextmanager
+def in_turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock of this machine; another process that holds it is waited for, after `waiting`."""
+    if sys.platform == "win32":
+        yield
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(path, error) from error
+    with _opened(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _opened(path: Path) -> FileIO:

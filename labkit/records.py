@@ -44,6 +44,8 @@ class RunRecord:
     """From a monotonic clock of the host."""
     sandbox: str
     image_digest: str
+    environment: str = ""
+    """The hash of the environment that setup made; empty where an image was used as it is."""
     agent: str
     agent_version: str
     """The tool's version; it lies in the read-only image, so the digest above pins it too."""
@@ -101,6 +103,8 @@ class GradeRecord:
     repairs: tuple[str, ...] = ()
     seconds: float | None = None
     image_digest: str = ""
+    environment: str = ""
+    """The hash of the environment that setup made, as in run.json."""
 
 
 def save(path: Path, record: RunRecord | MissingRecord | GradeRecord) -> None:

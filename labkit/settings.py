@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from labkit.environments import BASE_IMAGE, Recipe, read_recipe
 from labkit.errors import InputError, PhaseError
 from labkit.fields import Document
 from labkit.model import Member
@@ -28,14 +29,21 @@ class Settings:
     """The holder's public key (age recipient); empty until there is one."""
     backup: str
     solo: bool
-    image: str
+    environment: Recipe
+    """What tasks are run in, unless their own files say otherwise."""
     site: str
+    """Bubblewrap: a folder of packages."""
     run_limits: Limits
     grade_limits: Limits
     attempts: int
     protected: tuple[str, ...]
     """Names whose reading by an agent is a leak."""
     redact: tuple[str, ...]
+
+    @property
+    def image(self) -> str:
+        """The image that environments start from unless they say otherwise."""
+        return self.environment.image or BASE_IMAGE
 
     @property
     def recipients(self) -> tuple[str, ...]:
@@ -67,7 +75,7 @@ def read_settings(workspace: Workspace) -> Settings:
     team = document.filled("team")
     _check_team(document, team)
     environment = document.mapping("environment")
-    image = environment.text("image", default="labkit-base:local")
+    recipe = read_recipe(environment, workspace.evals)
     site = environment.text("site", default="")
     environment.done()
     limits = document.mapping("limits")
@@ -78,7 +86,7 @@ def read_settings(workspace: Workspace) -> Settings:
         holder=document.text("holder", default=""),
         backup=document.text("backup", default=""),
         solo=document.flag("solo"),
-        image=image,
+        environment=recipe,
         site=site,
         run_limits=Limits(
             seconds=60 * limits.number("minutes", default=10, low=0.01),

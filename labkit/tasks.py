@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from labkit.environments import NOTHING_NAMED, Recipe, read_recipe
 from labkit.errors import InputError, LabkitError, refuse
 from labkit.fields import Document, read_bytes
 from labkit.fixtures import provide
@@ -36,6 +37,8 @@ class Task:
     slices: tuple[str, ...]
     tags: tuple[str, ...]
     notes: str
+    environment: Recipe = NOTHING_NAMED
+    """What this task names in place of the team's environment."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -44,7 +47,7 @@ class Task:
 
     def facts(self) -> dict[str, object]:
         """Return the task as plain values, in the order in which it is written and hashed."""
-        return {
+        facts: dict[str, object] = {
             "id": str(self.id),
             "title": self.title,
             "author": self.author,
@@ -58,6 +61,8 @@ class Task:
             "tags": list(self.tags),
             "notes": self.notes,
         }
+        own = self.environment.facts()
+        return facts | {"environment": own} if own else facts
 
 
 def within(path: str, prefixes: tuple[str, ...]) -> bool:
@@ -86,7 +91,7 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     if not path.is_file():
         raise InputError(f"no task {task}", hint="labkit task list shows the tasks")
     document = Document.read(path)
-    found = parse_task(document, task, read_prompt(document, workspace, task))
+    found = parse_task(document, task, read_prompt(document, workspace, task), workspace.evals)
     if not workspace.fixture(task).is_file():
         _check_commits(document, found, repository)
     elif document.sound:
@@ -98,8 +103,11 @@ def read_task(workspace: Workspace, task: TaskId, repository: Repository) -> Tas
     return found
 
 
-def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
-    """Turn a task file's fields into a Task, noting problems in the document."""
+def parse_task(document: Document, task: TaskId, prompt: str, evals: Path) -> Task:
+    """Turn a task file's fields into a Task, noting problems in the document.
+
+    `evals` is where a Dockerfile is looked for.
+    """
     document.named("id", str(task))
     return Task(
         id=task,
@@ -115,7 +123,15 @@ def parse_task(document: Document, task: TaskId, prompt: str) -> Task:
         slices=document.texts("slices"),
         tags=document.texts("tags"),
         notes=document.text("notes", default=""),
+        environment=_environment(document, evals),
     )
+
+
+def _environment(document: Document, evals: Path) -> Recipe:
+    fields = document.mapping("environment")
+    recipe = read_recipe(fields, evals)
+    fields.done()
+    return recipe
 
 
 def _author(document: Document) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labkit.archive import Entry, Kind
+from labkit.building import NOTHING_BUILT, Built
 from labkit.errors import ToolError
 from labkit.export import Base, object_id
 from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
@@ -42,6 +43,7 @@ class _Returned:
     digest: str
     base: dict[bytes, tuple[str, str]]
     submodules: frozenset[bytes]
+    built: Built
     seen: set[bytes] = field(default_factory=set)
     changed: dict[bytes, tuple[str, bytes]] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
@@ -74,6 +76,11 @@ class _Returned:
         if entry.kind is Kind.OVERSIZED:
             self.leave_out(entry.path, entry.note)
             return
+        if self.built.made.get(entry.path) == entry:
+            return  # as the build commands left it, so nobody else touched it
+        if entry.path in self.built.made and entry.path not in self.base:
+            self.leave_out(entry.path, "the build commands make it, and make it again for grading")
+            return
         mode = _MODES[entry.kind]
         if self.base.get(entry.path) != (mode, object_id("blob", entry.data, self.digest)):
             self.changed[entry.path] = (mode, entry.data)
@@ -89,16 +96,20 @@ def diff_returned(
     returned: Iterable[Entry],
     *,
     test_folders: tuple[str, ...] = ("tests", "test"),
+    built: Built = NOTHING_BUILT,
 ) -> TreeDiff:
     """Return the true difference between `base` and the returned tree.
 
     Files that the base's own ignore rules cover are left out and named; what the agent wrote into
-    ignore rules has no effect. Submodules are kept as they were.
+    ignore rules has no effect. Submodules are kept as they were. What build commands had made
+    before the agent started (`built`) is no part of the difference.
     """
     state = _Returned(
         digest=repository.object_format(),
         base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
         submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
+        built=built,
+        seen=set(built.gone),
     )
     for entry in returned:
         state.take(entry)

@@ -38,7 +38,8 @@ def missing(name: str, why: str) -> NoReturn:
     pytest.skip(reason)
 
 
-def _or_skip(name: str, make: Callable[[], Made]) -> Made:
+def or_skip(name: str, make: Callable[[], Made]) -> Made:
+    """Return what is made, or skip the test where it cannot be made here."""
     try:
         return make()
     except LabkitError as error:
@@ -60,7 +61,7 @@ def make_docker() -> DockerSandbox:
 @pytest.fixture(scope="session")
 def docker_sandbox() -> Iterator[DockerSandbox]:
     """Give the Docker sandbox, with the kit's image built."""
-    made = _or_skip("docker", make_docker)
+    made = or_skip("docker", make_docker)
     yield made
     made.close()
 
@@ -69,9 +70,7 @@ def docker_sandbox() -> Iterator[DockerSandbox]:
 def bubblewrap_sandbox(tmp_path_factory: pytest.TempPathFactory) -> BubblewrapSandbox:
     """Return the bubblewrap sandbox with its own scratch folder."""
     scratch = tmp_path_factory.mktemp("scratch")
-    return _or_skip(
-        "bubblewrap", lambda: make_bubblewrap(cache=bubblewrap_cache(), scratch=scratch)
-    )
+    return or_skip("bubblewrap", lambda: make_bubblewrap(cache=bubblewrap_cache(), scratch=scratch))
 
 
 def require_memory_reports(sandbox: Sandbox) -> None:

@@ -151,6 +151,7 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
         "LABKIT_PROMPT",
         "LABKIT_TURN_CAP",
         "LABKIT_SEED",
+        "LABKIT_VENV",
     }
     read = {
         name

@@ -12,9 +12,11 @@ from functools import partial
 from importlib.resources import files
 
 from labkit.archive import Entry, Kind, write_tar
+from labkit.building import NotBuilt
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.interface import Limits, Sandbox, Spec, Streams
+from labkit_grader.builder import Builder
 from labkit_grader.command import Command
 from labkit_grader.place import Tree
 from labkit_grader.reports import LINES, collect_reports, test_run
@@ -32,14 +34,24 @@ class Bench:
     image: str
     limits: Limits
     labels: Mapping[str, str] = field(default_factory=dict)
+    environment: str = ""
+    """The hash of the environment that `image` names; empty for a plain image."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    builder: Builder | None = None
+    """Runs a task's build commands on every tree before its tests."""
 
 
 def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> TestRun:
     """Run the test files `targets` of a tree, or with none the project's own suite.
 
     Raises InfrastructureError when the sandbox failed or something outside killed it: then
-    nothing was measured.
+    nothing was measured. Raises SetupProblemError when the task's build commands do not work.
     """
+    if bench.builder is not None:
+        built = bench.builder.build(tree)
+        if isinstance(built, NotBuilt):
+            return _not_built(built)
+        tree = built
     stdout, stderr = io.BytesIO(), io.BytesIO()
     outcome, found = bench.sandbox.run(
         _spec(bench, tree, command, targets),
@@ -65,7 +77,7 @@ def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) 
         memory_folders=("/workspace", "/labkit"),
         streamed_tar=write_tar([*workspace, *_our_files()]),
         workdir="/workspace",
-        environment={"TZ": "UTC", **command.environment, **environment},
+        environment={"TZ": "UTC", **bench.variables, **command.environment, **environment},
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
         labels=bench.labels,
     )
@@ -76,6 +88,16 @@ def _our_files() -> Iterator[Entry]:
     for file in (files("labkit_grader") / "plugin").iterdir():
         if file.name.startswith("labkit_"):
             yield Entry(path=f"labkit/{file.name}".encode(), kind=Kind.FILE, data=file.read_bytes())
+
+
+def _not_built(built: NotBuilt) -> TestRun:
+    return TestRun(
+        ended=Ended.EXITED,
+        exit_code=None,
+        problem=f"the tree could not be built: {built.reason}",
+        seconds=0.0,
+        image_digest="",
+    )
 
 
 def _tail(stream: io.BytesIO) -> str:

@@ -1,7 +1,7 @@
 """Grades one run: a total function from what the run left to a verdict with its reason."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labkit.errors import ToolError
 from labkit.fields import first_words
@@ -34,6 +34,10 @@ def grade_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
     UNGRADED means that the grader's own tools failed, so nothing is known of the run. Raises
     IntegrityError when the bundle is not one that validation made.
     """
+    return replace(_graded_run(bench, case, evidence), environment=bench.environment)
+
+
+def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
     try:
         applied = apply_to_base(case.repository, case.base, evidence.diff)
         if isinstance(applied, NotApplied):
@@ -42,8 +46,13 @@ def grade_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
         work = Work(applied=applied, final_message=message)
         finding = oracle_for(case.task.category).grade(bench, case, work)
     except ToolError as error:
-        return _record(evidence, verdict=Verdict.UNGRADED, reason=f"not graded: {error.message}")
+        return ungraded(evidence, error.message)
     return _graded(evidence, case, applied, finding)
+
+
+def ungraded(evidence: RunEvidence, why: str) -> GradeRecord:
+    """Return the record of a run that could not be graded here."""
+    return _record(evidence, verdict=Verdict.UNGRADED, reason=f"not graded: {why}")
 
 
 def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:

@@ -76,6 +76,23 @@ def in_test_folder(path: str) -> bool:
     return not TEST_FOLDERS.isdisjoint(path.split("/"))
 
 
+def may_be_made(path: bytes) -> bool:
+    """Return whether build commands may leave a new file there: not where it could steer pytest.
+
+    They run the code of the graded tree, so what they make is as much its work as its diff is.
+    """
+    name = shown(path)
+    *folders, last = name.split("/")
+    parts = [part.partition(".")[0] for part in (*folders, last)]
+    return not (
+        last in _PYTEST_FILES
+        or last.endswith(".pth")
+        or not _ALWAYS.isdisjoint(parts)
+        or "__pycache__" in folders
+        or _shadows(name)
+    )
+
+
 def _put(tree: dict[bytes, Entry], entry: Entry) -> list[str]:
     """Set one file of a tree and return a sentence for each path that was in its way."""
     parts = entry.path.split(b"/")

@@ -26,19 +26,24 @@ from labkit_grader.validate import Evidence
 _SCHEMA = 1
 
 
+_seen: dict[tuple[str, str], str] = {}
+
+
 def environment_id(bench: Bench) -> str:
-    """Return what the bench's sandbox runs in, as a sandbox itself tells it."""
-    spec = Spec(
-        argv=("true",),
-        image=bench.image,
-        returned="/report",
-        limits=bench.limits,
-        labels=bench.labels,
-    )
-    outcome, _ = bench.sandbox.run(
-        spec, Streams(stdout=io.BytesIO(), stderr=io.BytesIO()), lambda stream: stream.read()
-    )
-    return outcome.image_digest
+    """Return what the bench's sandbox runs in, as a sandbox itself tells it, once per process."""
+    place = (bench.sandbox.name, bench.image)
+    if place not in _seen:
+        spec = Spec(
+            argv=("true",),
+            image=bench.image,
+            returned="/report",
+            limits=bench.limits,
+            labels=bench.labels,
+        )
+        streams = Streams(stdout=io.BytesIO(), stderr=io.BytesIO())
+        outcome, _ = bench.sandbox.run(spec, streams, lambda stream: stream.read())
+        _seen[place] = outcome.image_digest
+    return _seen[place]
 
 
 def proof_key(bench: Bench, case: Case, repeats: Repeats, *, environment: str) -> str:
@@ -53,6 +58,7 @@ def proof_key(bench: Bench, case: Case, repeats: Repeats, *, environment: str) -
         "solution": solution,
         "sandbox": bench.sandbox.name,
         "environment": environment,
+        "variables": dict(bench.variables),
         "limits": asdict(bench.limits),
         "repeats": asdict(repeats),
         "kit": kit_digest(),

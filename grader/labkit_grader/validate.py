@@ -7,6 +7,7 @@ from labkit.errors import InputError
 from labkit.fields import json_text
 from labkit.model import Category
 from labkit.suite import content_digest, field_digests
+from labkit_grader.builder import SetupProblemError
 from labkit_grader.cheatsuite import Tried, try_cheats
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
@@ -110,10 +111,12 @@ def validate_task(
     if isinstance(repeats, int):
         repeats = Repeats.exactly(repeats, thorough=False)
     try:
+        if bench.builder is not None:
+            bench.builder.require_base()
         if case.task.category is not Category.TRAP:
             case.command()
         proof = oracle_for(case.task.category).prove(bench, case, repeats=repeats)
-    except InputError as error:
+    except (InputError, SetupProblemError) as error:
         mend = f"; {error.hint}" if error.hint else ""
         proof = Proof(problems=tuple(f"{problem}{mend}" for problem in error.problems))
     solution = solution_tree(case) if case.task.solution else None

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import blind, grade, holder, leaks, start, summary, task
+from labkit.cli import blind, env, grade, holder, leaks, start, summary, task
 
 app = typer.Typer(
     name="labkit",
@@ -41,6 +41,7 @@ def labkit(
 app.command()(start.init)
 app.command()(start.status)
 app.add_typer(task.app, name="task")
+app.add_typer(env.app, name="env")
 app.command()(leaks.leaks)
 app.command()(grade.handin)
 app.add_typer(holder.app, name="holder")

@@ -12,8 +12,8 @@ from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import require_decided
 from labkit.cli.parallel import in_parallel
-from labkit.cli.sandboxes import open_sandbox, ready_image
-from labkit.errors import PhaseError
+from labkit.cli.sandboxes import open_sandbox, provide
+from labkit.errors import LabkitError, PhaseError
 from labkit.evidence import LOGGED_GRADE, load_intact, unvouched_grades
 from labkit.export import Base, read_base
 from labkit.fields import read_bytes
@@ -27,10 +27,11 @@ from labkit.suite import Suite, digest
 from labkit.tasks import Task
 from labkit.workspace import replace
 from labkit_grader.execute import Bench
-from labkit_grader.grade import RunEvidence, grade_run
+from labkit_grader.grade import RunEvidence, grade_run, ungraded
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.report import grade_text, result_text
+from labkit_grader.surroundings import bench_of_task
 from labkit_instructor.custody import open_task
 
 
@@ -38,7 +39,10 @@ from labkit_instructor.custody import open_task
 class Graders:
     """Everything that grading a lab needs: its tasks with their opened bundles."""
 
-    bench: Bench
+    benches: dict[TaskId, Bench]
+    """Of each task whose environment is there."""
+    without: dict[TaskId, LabkitError]
+    """Why the others' is not."""
     suite: Suite
     records: dict[RunId, RunRecord]
     cases: dict[TaskId, Case]
@@ -47,8 +51,7 @@ class Graders:
 def open_bench(lab: Lab, sandbox_name: str) -> Bench:
     """Return the bench that validation and grading run tests on."""
     sandbox = open_sandbox(sandbox_name, lab.settings)
-    image = ready_image(sandbox, lab.settings.image)
-    return Bench(sandbox=sandbox, image=image, limits=lab.settings.grade_limits)
+    return Bench(sandbox=sandbox, image=lab.settings.image, limits=lab.settings.grade_limits)
 
 
 def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
@@ -98,16 +101,24 @@ def _graders(lab: Lab, identity: Identity, todo: list[RunId], sandbox_name: str)
     def base(commit: str) -> Base:
         return read_base(lab.repository, commit)
 
+    records = load_intact(lab.workspace, todo, suite_version=suite.version)
+    bench = open_bench(lab, sandbox_name)
+    names = sorted({run.task for run in todo})
+    supplied = provide(lab, bench.sandbox, [tasks[name] for name in names])
+    cases = {
+        name: _case(
+            lab, tasks[name], open_bundle(lab, suite, name, identity), base(tasks[name].base)
+        )
+        for name in names
+    }
     return Graders(
-        records=load_intact(lab.workspace, todo, suite_version=suite.version),
-        bench=open_bench(lab, sandbox_name),
-        suite=suite,
-        cases={
-            name: _case(
-                lab, tasks[name], open_bundle(lab, suite, name, identity), base(tasks[name].base)
-            )
-            for name in sorted({run.task for run in todo})
+        records=records,
+        benches={
+            name: bench_of_task(bench, cases[name], place) for name, place in supplied.ready.items()
         },
+        without=supplied.failed,
+        suite=suite,
+        cases=cases,
     )
 
 
@@ -167,4 +178,6 @@ def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
         transcript=read_bytes(folder / record.transcript),
         agent=record.agent,
     )
-    return grade_run(graders.bench, graders.cases[run.task], evidence)
+    if run.task in graders.without:
+        return ungraded(evidence, graders.without[run.task].message)
+    return grade_run(graders.benches[run.task], graders.cases[run.task], evidence)

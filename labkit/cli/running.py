@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from labkit.cli.console import Pace, say
 from labkit.cli.lab import Lab, now
-from labkit.cli.sandboxes import open_sandbox, ready_image
+from labkit.cli.sandboxes import open_sandbox, provide
 from labkit.configurations import read_configurations
 from labkit.errors import InputError, PhaseError
 from labkit.evidence import LOGGED_RUN, unlogged_runs
@@ -88,9 +88,12 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
     require_nothing_readable(lab.workspace, suite)
     sandbox = open_sandbox(sandbox_name, lab.settings)
     _clear(sandbox)
+    mine = {item.run.task for item in planned}
+    supplied = provide(lab, sandbox, [task for name, task in tasks.items() if name in mine])
+    planned = tuple(item for item in planned if item.run.task in supplied.ready)
     bench = Bench(
         sandbox=sandbox,
-        image=ready_image(sandbox, lab.settings.image),
+        image=lab.settings.image,
         limits=lab.settings.run_limits,
         repository=lab.repository,
         suite_version=suite.version,
@@ -104,6 +107,7 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
         tasks=tasks,
         configurations={found.id: found for found in read_configurations(lab.workspace)},
         listener=lambda event: _tell(lab, person, event, pace),
+        surroundings=supplied.ready,
     )
     say(f"{person.name}: {len(planned)} runs in {sandbox.name}")
     session.run_all(planned)

@@ -1,14 +1,19 @@
 """Choosing the sandbox that a command runs in, and making its image."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from labkit.cli.console import say
-from labkit.errors import InputError
-from labkit.sandbox.choose import Choice, choose
+from labkit.cli.console import complain, say
+from labkit.cli.lab import Lab
+from labkit.errors import InputError, LabkitError
+from labkit.model import TaskId
+from labkit.sandbox.choose import Choice, choose, workshop_of
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import ensure_image
 from labkit.sandbox.interface import Sandbox
 from labkit.settings import Settings
+from labkit.supply import Supplied, Supply
+from labkit.tasks import Task
 from labkit.workspace import cache_folder
 
 
@@ -18,6 +23,37 @@ def open_sandbox(name: str, settings: Settings | None = None) -> Sandbox:
         raise InputError(f"no sandbox is called {name!r}", hint=f"one of: {', '.join(Choice)}")
     site = Path(settings.site).expanduser() if settings and settings.site else None
     return choose(Choice(name), cache=cache_folder(), site=site)
+
+
+def supply_of(lab: Lab, sandbox: Sandbox) -> Supply:
+    """Return what makes and finds the environments of a lab's tasks."""
+    return Supply(
+        workshop=workshop_of(sandbox, say),
+        repository=lab.repository,
+        evals=lab.workspace.evals,
+        team=lab.settings.environment,
+        lock=cache_folder() / "environments.lock",
+        progress=say,
+    )
+
+
+def provide(lab: Lab, sandbox: Sandbox, tasks: Sequence[Task]) -> Supplied:
+    """Make the environments that are missing, and say which tasks cannot have theirs.
+
+    Raises the first error when no task has one: then nothing can be done.
+    """
+    supplied = supply_of(lab, sandbox).provide(tasks)
+    if supplied.failed and not supplied.ready:
+        raise next(iter(supplied.failed.values()))
+    tell_failures(supplied.failed)
+    return supplied
+
+
+def tell_failures(failed: Mapping[TaskId, LabkitError]) -> None:
+    """Tell each error once, however many tasks it is about."""
+    told = {error.problems: error for error in failed.values()}
+    for error in told.values():
+        complain(error)
 
 
 def ready_image(sandbox: Sandbox, image: str) -> str:

@@ -1,19 +1,22 @@
 """What `labkit task validate` does: every draft is proven, or it is said why it cannot be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from os import cpu_count
 from pathlib import Path
 
+from labkit.building import Surroundings
 from labkit.bundle import PROOF, read_draft
 from labkit.cli.author import chosen_drafts
 from labkit.cli.console import Pace, complain, say
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab, now
 from labkit.cli.parallel import in_parallel
+from labkit.cli.sandboxes import supply_of
 from labkit.errors import LabkitError, refuse
 from labkit.export import read_base
+from labkit.model import TaskId
 from labkit.phases import require_authoring
 from labkit.scaffold import is_untouched
 from labkit.tasks import Task, read_task
@@ -23,6 +26,7 @@ from labkit_grader.material import EVIDENCE, read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.remembered import environment_id, proof_key, recall, record_text
 from labkit_grader.repeats import LEAST, Repeats
+from labkit_grader.surroundings import bench_of_task
 from labkit_grader.validate import Evidence, validate_task
 
 
@@ -51,7 +55,9 @@ class _Proving:
     lab: Lab
     bench: Bench
     wanted: Wanted
-    environment: str
+    ready: Mapping[TaskId, Surroundings]
+    failed: Mapping[TaskId, LabkitError]
+    """Tasks whose environment could not be made."""
     workers: int
 
 
@@ -85,11 +91,13 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
         hint="write what the agent is asked, as to a teammate",
     )
     bench = open_bench(lab, sandbox_name)
+    supplied = supply_of(lab, bench.sandbox).provide(tasks)
     proving = _Proving(
         lab=lab,
         bench=bench,
         wanted=wanted,
-        environment=environment_id(bench),
+        ready=supplied.ready,
+        failed=supplied.failed,
         workers=max(1, (cpu_count() or 1) // len(tasks)),
     )
     say(f"proving {_count(len(tasks), 'task')} in {bench.sandbox.name}")
@@ -104,6 +112,8 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
 
 
 def _prove(proving: _Proving, task: Task) -> _Proven:
+    if task.id in proving.failed:
+        return _Proven(task=task, error=proving.failed[task.id])
     try:
         return _proof(proving, task)
     except LabkitError as error:
@@ -125,12 +135,15 @@ def _proof(proving: _Proving, task: Task) -> _Proven:
         if twin in lab.workspace.task_ids()
         else None,
     )
-    key = proof_key(proving.bench, case, wanted.rounds, environment=proving.environment)
+    place = proving.ready[task.id]
+    bench = bench_of_task(proving.bench, case, place)
+    environment = "\n".join((environment_id(bench), place.key, *place.build))
+    key = proof_key(bench, case, wanted.rounds, environment=environment)
     kept = b"" if wanted.again else _content(draft / PROOF)
     if recalled := recall(kept, case, key=key):
         evidence, since = recalled
         return _Proven(task=task, evidence=evidence, since=since, key=key)
-    evidence = validate_task(proving.bench, case, repeats=wanted.rounds, workers=proving.workers)
+    evidence = validate_task(bench, case, repeats=wanted.rounds, workers=proving.workers)
     return _Proven(task=task, evidence=evidence, key=key)
 
 

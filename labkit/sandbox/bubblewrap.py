@@ -9,30 +9,27 @@ import io
 import json
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from labkit import process
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.bootstrap import bootstrap
+from labkit.sandbox.bubblewrap_workshop import BubblewrapWorkshop, prepared_root
 from labkit.sandbox.cgroup import Cgroup, find_cgroup, make_cgroup
 from labkit.sandbox.container import RUN_LABEL
 from labkit.sandbox.environment import Environment
 from labkit.sandbox.interface import SANDBOX_UID, Collect, Limits, Outcome, Spec, Streams, T
 from labkit.sandbox.namespace import started
-from labkit.sandbox.owner import Owner
+from labkit.sandbox.scratch import PREFIX, orphans, remove_folder, scratch_folder
 from labkit.sandbox.streams import CHUNK, Output, Sink, read_whole
 from labkit.sandbox.view import command_view, limited, reader_view
 
-_PREFIX = "labkit-"
-_OWNER = "owner.json"
 _RUNNING = "running.json"
 """In a scratch folder: the process to kill from outside, and the labels of its run."""
-_NAMELESS_SECONDS = 60.0
 _KILLED = 137
 _COMPLAINT = 2000
 
@@ -42,18 +39,26 @@ class BubblewrapSandbox:
 
     name = "bubblewrap"
 
-    def __init__(self, bwrap: Path, environment: Environment, scratch_root: Path) -> None:
+    def __init__(
+        self, bwrap: Path, environment: Environment, scratch_root: Path, *, roots: Path
+    ) -> None:
         self._bwrap = bwrap
         self._environment = environment
         self._scratch_root = scratch_root
+        self._roots = roots
+
+    def workshop(self) -> BubblewrapWorkshop:
+        """Return where the environments of this sandbox are made."""
+        return BubblewrapWorkshop(self._bwrap, self._environment, self._roots)
 
     def run(self, spec: Spec, streams: Streams, collect: Collect[T]) -> tuple[Outcome, T]:
         """Run the command in fresh namespaces; see `Sandbox.run`."""
-        with self._scratch() as scratch:
+        environment = prepared_root(self._environment, self._roots, spec.image)
+        with scratch_folder(self._scratch_root) as scratch:
             tree = scratch / "tree"
             tree.mkdir(mode=0o755)
             with _group(scratch.name, spec.limits) as group:
-                outcome = self._execute(tree, spec, streams, group)
+                outcome = self._execute(environment, spec, streams, _Place(tree, group))
             return outcome, self._read_back(tree, spec, collect)
 
     def leftovers(self) -> tuple[str, ...]:
@@ -66,13 +71,13 @@ class BubblewrapSandbox:
         for folder in self._orphans():
             lines.append(_line(folder))
             find_cgroup(folder.name).remove()
-            _remove(folder)
+            remove_folder(folder)
         return tuple(lines)
 
     def kill(self, labels: Mapping[str, str]) -> int:
         """Kill, from outside, what runs with all of these labels; return how many that were."""
         found = 0
-        for folder in self._scratch_root.glob(f"{_PREFIX}*"):
+        for folder in self._scratch_root.glob(f"{PREFIX}*"):
             with contextlib.suppress(OSError, ValueError, LookupError):
                 pid, written = _read_running(folder)
                 if labels.items() <= written.items():
@@ -80,26 +85,13 @@ class BubblewrapSandbox:
                     found += 1
         return found
 
-    @contextlib.contextmanager
-    def _scratch(self) -> Iterator[Path]:
-        try:
-            self._scratch_root.mkdir(parents=True, exist_ok=True)
-            scratch = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._scratch_root))
-        except OSError as error:
-            raise InfrastructureError(
-                f"no scratch folder could be made: {error.strerror}",
-                hint="free some disk space, or name another folder for scratch",
-            ) from error
-        try:
-            (scratch / _OWNER).write_text(Owner.current().text(), encoding="utf-8")
-            yield scratch
-        finally:
-            _remove(scratch)
-
-    def _execute(self, tree: Path, spec: Spec, streams: Streams, group: Cgroup | None) -> Outcome:
+    def _execute(
+        self, environment: Environment, spec: Spec, streams: Streams, place: "_Place"
+    ) -> Outcome:
+        tree, group = place.tree, place.group
         sizes = (len(spec.returned_tar), len(spec.streamed_tar))
         command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
-        view = command_view(self._environment, spec, tree)
+        view = command_view(environment, spec, tree)
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
         begun = time.monotonic()
         arguments = [*view, "--", *limited(spec.limits, command, memory=group is None)]
@@ -118,7 +110,7 @@ class BubblewrapSandbox:
             exit_code=code if ended is Ended.EXITED else None,
             seconds=seconds,
             cut_bytes=output.cut,
-            image_digest=self._environment.description,
+            image_digest=environment.description,
         )
 
     def _read_back(self, tree: Path, spec: Spec, collect: Collect[T]) -> T:
@@ -140,23 +132,15 @@ class BubblewrapSandbox:
         return value
 
     def _orphans(self) -> list[Path]:
-        return [
-            folder
-            for folder in sorted(self._scratch_root.glob(f"{_PREFIX}*"))
-            if _is_orphan(folder)
-        ]
+        return [*orphans(self._scratch_root), *orphans(self._roots)]
 
 
-def _is_orphan(scratch: Path) -> bool:
-    owner = None
-    with contextlib.suppress(OSError):
-        owner = Owner.parse((scratch / _OWNER).read_text(encoding="utf-8"))
-    if owner is not None:
-        return owner.is_gone()
-    # Its labkit was killed between making the folder and naming itself, or is just doing so.
-    with contextlib.suppress(OSError):
-        return time.time() - scratch.stat().st_mtime > _NAMELESS_SECONDS
-    return False
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where one command works, and the group that limits it."""
+
+    tree: Path
+    group: Cgroup | None
 
 
 def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
@@ -195,10 +179,3 @@ def _group(name: str, limits: Limits) -> Iterator[Cgroup | None]:
     finally:
         if group is not None:
             group.remove()
-
-
-def _remove(scratch: Path) -> None:
-    """Remove a scratch folder, folders that the command locked included; nothing follows links."""
-    if process.run(["rm", "-rf", "--", scratch], check=False).code != 0:
-        process.run(["chmod", "-R", "u+rwX", "--", scratch], check=False)
-        process.run(["rm", "-rf", "--", scratch], check=False)

@@ -11,8 +11,10 @@ from labkit import process
 from labkit.errors import LabkitError, ToolError
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.docker import DockerSandbox
+from labkit.sandbox.docker_workshop import DockerWorkshop
 from labkit.sandbox.environment import prepare_environment
 from labkit.sandbox.interface import Sandbox
+from labkit.sandbox.making import Progress, Workshop
 
 _TRIAL = (
     *("--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000"),
@@ -58,7 +60,18 @@ def bubblewrap_sandbox(
     """Return the bubblewrap sandbox; raises ToolError when it does not work here."""
     bwrap = find_bwrap(installed_bwraps())
     environment = prepare_environment(cache, site=site)
-    return BubblewrapSandbox(bwrap, environment, scratch or cache / "scratch")
+    return BubblewrapSandbox(
+        bwrap, environment, scratch or cache / "scratch", roots=cache / "environments"
+    )
+
+
+def workshop_of(sandbox: Sandbox, progress: Progress) -> Workshop:
+    """Return where the environments of a sandbox are made; `progress` tells of its base image."""
+    if isinstance(sandbox, DockerSandbox):
+        return DockerWorkshop(sandbox.api, progress)
+    if isinstance(sandbox, BubblewrapSandbox):
+        return sandbox.workshop()
+    raise ToolError(f"the sandbox {sandbox.name} makes no environments")
 
 
 def installed_bwraps() -> tuple[Path, ...]:

@@ -64,9 +64,12 @@ def closure(packages: dict[str, tuple[str, ...]], wanted: Iterable[str]) -> list
     return sorted(seen)
 
 
-def package_files() -> list[Path]:
-    """Return every file and link that the image takes, at its real place."""
-    names = closure(installed_packages(), _WANTED)
+def package_files(more: Iterable[str] = ()) -> list[Path]:
+    """Return every file and link that the image takes, at its real place.
+
+    `more` are packages of this machine beside the usual ones.
+    """
+    names = closure(installed_packages(), [*_WANTED, *more])
     listed = process.run(["dpkg", "-L", *names]).stdout.decode().splitlines()
     found: set[Path] = set()
     for line in listed:
@@ -91,8 +94,11 @@ def _compiled(source: Path) -> list[Path]:
     return list((source.parent / "__pycache__").glob(f"{source.stem}.cpython-*.pyc"))
 
 
-def write_root(archive: tarfile.TarFile, *, site: Path) -> None:
-    """Write the whole root file system, with the packages in `site` below `/opt/labkit`."""
+def write_root(archive: tarfile.TarFile, *, site: Path, more: Iterable[str] = ()) -> None:
+    """Write the whole root file system, with the packages in `site` below `/opt/labkit`.
+
+    `more` are packages of this machine beside the usual ones, such as a compiler.
+    """
     for name in _FOLDERS:
         archive.addfile(_entry(name, mode=0o755))
     archive.addfile(_entry("tmp", mode=0o1777))
@@ -101,7 +107,7 @@ def write_root(archive: tarfile.TarFile, *, site: Path) -> None:
     for name in _TOP_LINKS:
         if Path("/", name).is_symlink():
             archive.addfile(_entry(name, link=str(Path("/", name).readlink())))
-    files = package_files()
+    files = package_files(more)
     for path in files:
         archive.add(path, arcname=str(path).lstrip("/"), recursive=False, filter=_rooted)
     _write_accounts(archive)

@@ -5,20 +5,19 @@ container has stopped: no process of the command is alive then to forge them.
 """
 
 import contextlib
-import socket
-import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import docker
 import requests
 from docker.errors import APIError, DockerException, NotFound
 
 from labkit.model import Ended
+from labkit.sandbox.attach import attached
 from labkit.sandbox.container import RUN_LABEL, container_settings
 from labkit.sandbox.engine import engine_errors, knock
 from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
@@ -102,7 +101,7 @@ class DockerSandbox:
     def _execute(self, container: str, spec: Spec, streams: Streams) -> Outcome:
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
         with engine_errors("the engine failed during the run"):
-            with self._attached(container, output) as stdin:
+            with attached(self._api, container, output) as stdin:
                 begun = time.monotonic()
                 self._api.start(container)
                 with self._deadline(container, spec.limits.seconds) as deadline:
@@ -150,26 +149,6 @@ class DockerSandbox:
             filters={"container": inspected["Id"], "event": "kill"},
         )
         return any(events)
-
-    @contextlib.contextmanager
-    def _attached(self, container: str, output: Output) -> Iterator[socket.socket]:
-        """Attach to all three streams; drain two in a thread, yield the socket to write to."""
-        wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-        attached = self._api.attach_socket(container, params=wanted)
-        connection: socket.socket = getattr(attached, "_sock", attached)
-        connection.settimeout(None)
-        reader = connection.makefile("rb", buffering=CHUNK)
-        drain = threading.Thread(target=_demultiplex, args=(reader, output), daemon=True)
-        drain.start()
-        try:
-            yield connection
-            drain.join(_GRACE)
-        finally:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            drain.join()
-            for end in (reader, attached, connection):
-                end.close()
 
     @contextlib.contextmanager
     def _deadline(self, container: str, seconds: float) -> Iterator["_Deadline"]:
@@ -250,14 +229,3 @@ def _moment(time_of_engine: str, *, later: float = 0.0) -> Any:
     The client's own type would allow whole seconds only.
     """
     return f"{datetime.fromisoformat(time_of_engine).timestamp() + later:.9f}"
-
-
-def _demultiplex(reader: IO[bytes], output: Output) -> None:
-    """Take the engine's attach stream apart: 8 bytes (stream number, size), then the payload."""
-    with contextlib.suppress(OSError, ValueError):
-        while len(header := reader.read(8)) == 8:  # noqa: PLR2004 - the frame header of the API
-            number, size = struct.unpack(">BxxxL", header)
-            take = output.err if number == 2 else output.out  # noqa: PLR2004 - standard error
-            while size > 0 and (data := reader.read(min(size, CHUNK))):
-                take(data)
-                size -= len(data)

@@ -36,6 +36,8 @@ class Environment:
     """The interpreter's prefix, None when it lies below `/usr`."""
     site: Path | None
     """A folder of packages of the team's choice, found before the kit's own."""
+    root: Path | None = None
+    """What setup commands made, when there are any: a virtual environment in a folder."""
 
     @property
     def description(self) -> str:
@@ -43,6 +45,8 @@ class Environment:
         parts = [platform.platform(), f"Python {platform.python_version()}", self.prepared.name]
         if self.site is not None:
             parts.append(f"site {_digest_of_names(self.site)}")
+        if self.root is not None:
+            parts.append(f"environment {self.root.parent.name}")
         return "; ".join(parts)
 
 

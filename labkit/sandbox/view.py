@@ -1,13 +1,17 @@
 """The command lines of bubblewrap: what a sandbox sees, and what it may use."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from labkit.sandbox.container import MIB, OPEN_FILES, TEMPORARY
 from labkit.sandbox.environment import Environment
 from labkit.sandbox.interface import SANDBOX_UID, Limits, Spec
+from labkit.sandbox.making import KIT, VENV
 
-_KIT = "/opt/labkit"
+_OURS = "/opt/labkit"
+_NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/services")
+_PLAIN = ("PATH", "LANG")
 _TOP = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 _ISOLATED = (
     "--unshare-all",
@@ -17,6 +21,15 @@ _ISOLATED = (
     "--cap-drop",
     "ALL",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writable:
+    """The folders of this machine that setup writes to."""
+
+    root: Path
+    tree: Path
+    temporary: Path
 
 
 def command_view(environment: Environment, spec: Spec, tree: Path) -> list[str]:
@@ -30,6 +43,28 @@ def command_view(environment: Environment, spec: Spec, tree: Path) -> list[str]:
         *_memory_folders(spec),
         *("--bind", str(tree), spec.returned),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", spec.workdir),
+        *(word for name, value in variables.items() for word in ("--setenv", name, value)),
+    ]
+
+
+def setup_view(environment: Environment, writable: Writable, folders: Sequence[Path]) -> list[str]:
+    """Return the arguments under which setup runs: with a network, nothing of the system writable.
+
+    `folders` of this machine are shown at their own place.
+    """
+    variables = {name: value for name, value in _variables(environment).items() if name in _PLAIN}
+    return [
+        *_ISOLATED,
+        *("--share-net", "--uid", str(SANDBOX_UID), "--gid", str(SANDBOX_UID)),
+        *_system(),
+        *_kit(environment),
+        *(word for file in _NETWORK for word in ("--ro-bind-try", file, file)),
+        *("--perms", "0755", "--tmpfs", KIT),
+        *("--bind", str(writable.temporary), TEMPORARY),
+        *("--bind", str(writable.tree), "/workspace"),
+        *("--bind", str(writable.root), VENV),
+        *(word for path in folders for word in ("--ro-bind", str(path), str(path))),
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/workspace"),
         *(word for name, value in variables.items() for word in ("--setenv", name, value)),
     ]
 
@@ -78,14 +113,16 @@ def _system() -> list[str]:
 
 def _kit(environment: Environment) -> list[str]:
     prepared = environment.prepared
-    words = ["--ro-bind", str(prepared / "bin"), f"{_KIT}/bin"]
-    words += ["--ro-bind", str(prepared / "site"), f"{_KIT}/site"]
+    words = ["--ro-bind", str(prepared / "bin"), f"{_OURS}/bin"]
+    words += ["--ro-bind", str(prepared / "site"), f"{_OURS}/site"]
     for name in ("passwd", "group"):
         words += ["--ro-bind", str(prepared / "etc" / name), f"/etc/{name}"]
     if environment.interpreter is not None:
         words += ["--ro-bind", str(environment.interpreter), str(environment.interpreter)]
     if environment.site is not None:
-        words += ["--ro-bind", str(environment.site), f"{_KIT}/packages"]
+        words += ["--ro-bind", str(environment.site), f"{_OURS}/packages"]
+    if environment.root is not None:
+        words += ["--ro-bind", str(environment.root), VENV]
     return words
 
 
@@ -100,9 +137,18 @@ def _memory_folders(spec: Spec) -> list[str]:
 
 
 def _variables(environment: Environment) -> dict[str, str]:
-    sites = [f"{_KIT}/site"] if environment.site is None else [f"{_KIT}/packages", f"{_KIT}/site"]
+    """Return what every command is told.
+
+    What setup made has the kit's packages behind its own, or its own test runner instead.
+    """
+    sites = [] if environment.site is None else [f"{_OURS}/packages"]
+    programs = f"{_OURS}/bin:/usr/local/bin:/usr/bin:/bin"
+    if environment.root is None:
+        sites.append(f"{_OURS}/site")
+    else:
+        programs = f"{VENV}/bin:{programs}"
     return {
-        "PATH": f"{_KIT}/bin:/usr/local/bin:/usr/bin:/bin",
+        "PATH": programs,
         "PYTHONPATH": ":".join(sites),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": TEMPORARY,

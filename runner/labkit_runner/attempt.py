@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from labkit.archive import read_tar, write_tar
+from labkit.building import NOTHING_BUILT, Built, Surroundings
 from labkit.configurations import Configuration
 from labkit.errors import InfrastructureError, InputError, ReturnedTooLargeError, ToolError
 from labkit.export import Base
@@ -55,6 +56,10 @@ class Job:
     agent: Agent
     base: Base
     base_tar: bytes
+    surroundings: Surroundings | None = None
+    """What the task is run in; None: the bench's own image, as it is."""
+    built: Built = NOTHING_BUILT
+    """What build commands did to the base; it is in `base_tar` already."""
     earlier_failures: tuple[str, ...] = ()
 
 
@@ -93,15 +98,16 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
 
 
 def _spec(bench: Bench, job: Job, launch: Launch) -> Spec:
+    place = job.surroundings or Surroundings(image=bench.image)
     return Spec(
         argv=launch.argv,
-        image=bench.image,
+        image=place.image,
         returned=WORKSPACE,
         returned_tar=job.base_tar,
         memory_folders=(INPUTS,),
         streamed_tar=write_tar(launch.inputs, prefix=INPUTS.encode()[1:] + b"/"),
         workdir=WORKSPACE,
-        environment=launch.environment,
+        environment={**place.variables, **launch.environment},
         limits=bench.limits,
         labels={"labkit.lab": bench.workspace_id, "labkit.run": str(job.planned.run)},
     )
@@ -112,7 +118,7 @@ def _collect(stream: IO[bytes], bench: Bench, job: Job) -> TreeDiff:
         stream, most_bytes=bench.limits.returned_bytes, most_file_bytes=_MOST_FILE_BYTES
     )
     try:
-        return diff_returned(bench.repository, job.base, entries)
+        return diff_returned(bench.repository, job.base, entries, built=job.built)
     except ReturnedTooLargeError as error:
         return nothing_read(job.base, f"everything: {error}, so the work folder was not read")
 
@@ -144,6 +150,7 @@ def _record(bench: Bench, job: Job, done: _Done, folder: Path) -> RunRecord:
         seconds=round(done.outcome.seconds, 3),
         sandbox=bench.sandbox.name,
         image_digest=done.outcome.image_digest,
+        environment=job.surroundings.key if job.surroundings else "",
         agent=job.configuration.agent,
         agent_version=done.launch.version,
         model=job.configuration.model,

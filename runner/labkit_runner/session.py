@@ -1,15 +1,22 @@
 """A member's runs in their planned order: retried, resumed, never redone and never lost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from labkit.building import (
+    NOTHING_BUILT,
+    Built,
+    NotBuilt,
+    Surroundings,
+    Workbench,
+    build_tree,
+)
 from labkit.configurations import Configuration
 from labkit.errors import InfrastructureError, InputError, ToolError, refuse
 from labkit.export import Base, read_base, workspace_tar
-from labkit.git import Repository
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing, record_text
@@ -49,13 +56,13 @@ class Session:
     tasks: dict[TaskId, Task]
     configurations: dict[ConfigurationId, Configuration]
     listener: Listener
-    bases: Callable[[str], tuple[Base, bytes]] = field(init=False)
+    surroundings: Mapping[TaskId, Surroundings] = field(default_factory=dict)
+    """What tasks are run in; a task without uses the bench's own image."""
+    starts: Callable[[TaskId], "_Start"] = field(init=False)
 
     def __post_init__(self) -> None:
         # The runs of a task are planned one after the other, and a base may be large: keep one.
-        object.__setattr__(
-            self, "bases", lru_cache(maxsize=1)(lambda commit: _base(self.bench.repository, commit))
-        )
+        object.__setattr__(self, "starts", lru_cache(maxsize=1)(self._start))
 
     def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
         """Perform the runs in order and return the finished ones.
@@ -95,14 +102,15 @@ class Session:
         refuse(tuple(problems), hint="mend the configuration or its steps")
 
     def _run_one(self, item: PlannedRun, place: int, total: int) -> RunRecord | None:
-        job = self._job(item)
         missing = self.workspace.missing(item.run)
+        failures = load_missing(missing).reasons if missing.is_file() else ()
         for left in reversed(range(TRIES)):
             try:
+                job = replace(self._job(item), earlier_failures=failures)
                 record = perform(self.bench, job, self.workspace.run(item.run))
             except InfrastructureError as error:
                 reason = f"{self.bench.now().isoformat(timespec='seconds')} {error}"
-                job = replace(job, earlier_failures=(*job.earlier_failures, reason))
+                failures = (*failures, reason)
                 self.listener(
                     Progress(
                         place=place, of=total, run=item.run, record=None,
@@ -114,29 +122,59 @@ class Session:
                 missing.unlink()
             self.listener(Progress(place=place, of=total, run=item.run, record=record))
             return record
-        lost = MissingRecord(run=item.run, runner=str(item.runner), reasons=job.earlier_failures)
+        lost = MissingRecord(run=item.run, runner=str(item.runner), reasons=failures)
         write_file(missing, record_text(lost))
         return None
 
     def _job(self, item: PlannedRun) -> Job:
         task = self.tasks[item.run.task]
         configuration = self.configurations[item.run.configuration]
-        base, tar = self.bases(task.base)
-        missing = self.workspace.missing(item.run)
+        start = self.starts(task.id)
         return Job(
             planned=item,
             task=task,
             configuration=configuration,
             agent=agent_named(configuration.agent, self.workspace),
-            base=base,
-            base_tar=tar,
-            earlier_failures=load_missing(missing).reasons if missing.is_file() else (),
+            base=start.base,
+            base_tar=start.tar,
+            surroundings=self.surroundings.get(task.id),
+            built=start.built,
         )
 
+    def _start(self, name: TaskId) -> "_Start":
+        """Return what a task's runs start from; what its build commands make is laid out already.
 
-def _base(repository: Repository, commit: str) -> tuple[Base, bytes]:
-    base = read_base(repository, commit)
-    return base, workspace_tar(repository, base)
+        Raises InfrastructureError when they fail: nothing can be measured then.
+        """
+        repository = self.bench.repository
+        base = read_base(repository, self.tasks[name].base)
+        built = self._built(name, base)
+        tar = workspace_tar(repository, base, files=built.over(base.files()).values())
+        return _Start(base=base, tar=tar, built=built)
+
+    def _built(self, name: TaskId, base: Base) -> Built:
+        place = self.surroundings.get(name)
+        if place is None or not place.build:
+            return NOTHING_BUILT
+        bench = Workbench(
+            sandbox=self.bench.sandbox,
+            surroundings=place,
+            limits=self.bench.limits,
+            labels={"labkit.lab": self.bench.workspace_id, "labkit.run": f"build of {name}"},
+        )
+        built = build_tree(bench, base.files())
+        if isinstance(built, NotBuilt):
+            raise InfrastructureError(f"task {name} could not be set up: {built.reason}")
+        return built
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """What the runs of a task start from."""
+
+    base: Base
+    tar: bytes
+    built: Built
 
 
 def remove_partial(raw: Path) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from labkit.records import (
 
 RUN = RunId.parse("bug-a__A__1")
 RECORD = RunRecord(
+    environment="e" * 16,
     run=RUN, runner="ana", suite_version="v", seed=1, ended=Ended.TIMEOUT, exit_code=None,
     started="2026", seconds=1.5, sandbox="docker", image_digest="i", agent="scripted",
     agent_version="1", model="m", turns=None, base_tree="b", result_tree="r",

@@ -135,7 +135,7 @@ def _content(workspace: Workspace) -> str:
     path = workspace.task(TaskId("bug-a"))
     document = Document.read(path)
     prompt = read_prompt(document, workspace, TaskId("bug-a"))
-    task = parse_task(document, TaskId("bug-a"), prompt)
+    task = parse_task(document, TaskId("bug-a"), prompt, workspace.evals)
     document.finish()
     return content_digest(task.facts(), task.prompt)
 

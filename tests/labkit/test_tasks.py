@@ -218,5 +218,5 @@ def test_what_yaml_turns_into_other_things_is_refused_with_its_line(
 def test_any_commit_that_labkit_writes_is_read_back_as_it_was(oid: str) -> None:
     task = replace(a_task(), base=oid, solution=oid, title=oid, notes=oid)
     document = Document(task_text(task).encode(), "x.yaml")
-    assert parse_task(document, task.id, task.prompt) == task
+    assert parse_task(document, task.id, task.prompt, Path("evals")) == task
     document.finish()

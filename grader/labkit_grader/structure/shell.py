@@ -4,6 +4,7 @@ import io
 from dataclasses import replace
 
 from labkit.archive import write_tar
+from labkit.building import NotBuilt
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.interface import Spec, Streams
@@ -18,6 +19,11 @@ def command_fails(bench: Bench, tree: Tree, command: str) -> str:
 
     Raises InfrastructureError when the sandbox failed: then nothing is known.
     """
+    if bench.builder is not None:
+        built = bench.builder.build(tree)
+        if isinstance(built, NotBuilt):
+            return f"the tree could not be built: {built.reason}"
+        tree = built
     workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
     spec = Spec(
         argv=("sh", "-c", command),
@@ -26,7 +32,7 @@ def command_fails(bench: Bench, tree: Tree, command: str) -> str:
         memory_folders=("/workspace",),
         streamed_tar=write_tar(workspace),
         workdir="/workspace",
-        environment={"PYTHONDONTWRITEBYTECODE": "1"},
+        environment={"TZ": "UTC", **bench.variables, "PYTHONDONTWRITEBYTECODE": "1"},
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
         labels=bench.labels,
     )

@@ -1,0 +1,22 @@
+"""The bench of one task: its own environment, variables and build commands."""
+
+from dataclasses import replace
+
+from labkit.building import Surroundings, Workbench
+from labkit_grader.builder import Builder
+from labkit_grader.execute import Bench
+from labkit_grader.oracles.interface import Case
+from labkit_grader.place import base_tree
+
+
+def bench_of_task(bench: Bench, case: Case, place: Surroundings) -> Bench:
+    """Return the bench that the trees of one task are graded on."""
+    own = replace(bench, image=place.image, environment=place.key, variables=place.variables)
+    if not place.build:
+        return own
+    workbench = Workbench(
+        sandbox=bench.sandbox, surroundings=place, limits=bench.limits, labels=bench.labels
+    )
+    hidden = frozenset(entry.path for entry in case.material.hidden_entries)
+    builder = Builder(workbench, base=base_tree(case.base), hidden=hidden)
+    return replace(own, builder=builder)

@@ -1,0 +1,155 @@
+"""Sees to it that the environment of every task is there: made once, used by all that are alike."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labkit.archive import Entry
+from labkit.building import Surroundings
+from labkit.environments import BASE_IMAGE, Recipe
+from labkit.errors import LabkitError, refuse
+from labkit.export import Base, read_base
+from labkit.fields import first_words, read_bytes
+from labkit.git import Repository
+from labkit.lock import in_turn
+from labkit.model import TaskId
+from labkit.sandbox.making import NAME, Making, Progress, Workshop
+from labkit.tasks import Task, within
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplied:
+    """The tasks whose environments are there, and why those of others are not."""
+
+    ready: dict[TaskId, Surroundings]
+    failed: dict[TaskId, LabkitError]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """An environment that some tasks have in common."""
+
+    key: str
+    making: Making
+    tasks: tuple[TaskId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """The environments of one lab in one sandbox."""
+
+    workshop: Workshop
+    repository: Repository
+    evals: Path
+    team: Recipe
+    lock: Path
+    """Held by whoever makes an environment."""
+    progress: Progress
+    _bases: dict[str, Base] = field(default_factory=dict)
+
+    def recipe(self, task: Task) -> Recipe:
+        """Return what a task is run in: its own fields in place of the team's."""
+        return task.environment.over(self.team)
+
+    def provide(self, tasks: Sequence[Task], *, again: bool = False) -> Supplied:
+        """Make what is missing, one after the other; a failure is that of its own tasks only.
+
+        With `again`, also what is there already.
+        """
+        ready: dict[TaskId, Surroundings] = {}
+        needs, failed = self.needs(tasks)
+        for need in needs:
+            try:
+                self._make(need, again=again)
+            except LabkitError as error:
+                failed |= {task: _named(need.tasks, error) for task in need.tasks}
+        for task in tasks:
+            if task.id in failed:
+                continue
+            try:
+                ready[task.id] = self._surroundings(task, needs)
+            except LabkitError as error:
+                failed[task.id] = _named((task.id,), error)
+        return Supplied(ready=ready, failed=failed)
+
+    def needs(self, tasks: Iterable[Task]) -> tuple[tuple[Need, ...], dict[TaskId, LabkitError]]:
+        """Return the environments that tasks share, and why others cannot have theirs."""
+        found: dict[str, Need] = {}
+        failed: dict[TaskId, LabkitError] = {}
+        for task in tasks:
+            try:
+                making = self._making(task)
+                if making is None:
+                    continue
+                key = making.key(self.workshop.kind, self.workshop.foundation(making))
+            except LabkitError as error:
+                failed[task.id] = _named((task.id,), error)
+                continue
+            users = (*found[key].tasks, task.id) if key in found else (task.id,)
+            found[key] = Need(key=key, making=making, tasks=users)
+        return tuple(found.values()), failed
+
+    def _making(self, task: Task) -> Making | None:
+        recipe = self.recipe(task)
+        if not recipe.is_made:
+            return None
+        dockerfile = read_bytes(self.evals / recipe.dockerfile) if recipe.dockerfile else b""
+        return Making(
+            image="" if dockerfile else recipe.image or BASE_IMAGE,
+            dockerfile=dockerfile,
+            setup=recipe.setup,
+            variables=recipe.variables,
+            files=tuple(self._files(task, recipe)),
+        )
+
+    def _files(self, task: Task, recipe: Recipe) -> Iterator[Entry]:
+        """Yield what setup gets of the base: what is named, or everything."""
+        if not recipe.setup and not recipe.files:
+            return
+        if task.base not in self._bases:
+            self._bases[task.base] = read_base(self.repository, task.base)
+        entries = tuple(self._bases[task.base].files())
+        names = {entry.path: entry.path.decode(errors="surrogateescape") for entry in entries}
+        refuse(
+            [
+                f"environment: names the file {prefix}, which the base commit does not have"
+                for prefix in recipe.files
+                if not any(within(name, (prefix,)) for name in names.values())
+            ],
+            hint="files: are paths of the project, from its root",
+        )
+        for entry in entries:
+            if not recipe.files or within(names[entry.path], recipe.files):
+                yield entry
+
+    def _make(self, need: Need, *, again: bool) -> None:
+        if self.workshop.has(need.key) and not again:
+            return
+        with in_turn(self.lock, lambda: self.progress("another labkit makes an environment")):
+            if again:
+                self.workshop.remove(need.key)
+            if self.workshop.has(need.key):
+                return
+            whose = first_words([str(task) for task in need.tasks])
+            self.progress(f"making the environment {need.key} of {whose}")
+            self.workshop.make(need.key, need.making, self.progress)
+
+    def _surroundings(self, task: Task, needs: tuple[Need, ...]) -> Surroundings:
+        recipe = self.recipe(task)
+        keys = [need.key for need in needs if task.id in need.tasks]
+        image = f"{NAME}:{keys[0]}" if keys else recipe.image or BASE_IMAGE
+        if not keys:
+            self.workshop.foundation(Making(image=image))  # it must be there, or is made now
+        return Surroundings(
+            image=image,
+            key=keys[0] if keys else "",
+            build=recipe.build,
+            variables=dict(recipe.variables),
+        )
+
+
+def _named(tasks: tuple[TaskId, ...], error: LabkitError) -> LabkitError:
+    """Return the same error with the tasks that it is about."""
+    word = "task" if len(tasks) == 1 else "tasks"
+    names = first_words([str(task) for task in tasks])
+    return type(error)(f"{word} {names}: {error.message}", hint=error.hint, more=error.more)

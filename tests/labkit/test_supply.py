@@ -1,0 +1,127 @@
+"""Which environments tasks need: shared where nothing differs that setup can see."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from environs import Workplace
+from gitrepo import Project, make_project
+from runs import a_task
+
+from labkit.environments import NOTHING_NAMED, Recipe
+from labkit.errors import InputError
+from labkit.git import Repository
+from labkit.model import TaskId
+from labkit.supply import Supply
+from labkit.tasks import Task
+
+pytestmark = pytest.mark.bubblewrap
+LOCK = "requirements.txt"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Project:
+    """Return a project of which two commits differ in code, and a third in its requirements."""
+    made = make_project(tmp_path / "project")
+    for tag, files in (
+        ("one", {LOCK: "tiny\n", "deep/need.txt": "n\n", "a.py": "x = 1\n"}),
+        ("two", {"a.py": "x = 2\n"}),
+        ("three", {LOCK: "tiny<4\n"}),
+    ):
+        made.commit(files)
+        made.git("tag", tag)
+    return made
+
+
+def supply(place: Workplace, project: Project, team: Recipe, told: list[str]) -> Supply:
+    return Supply(
+        workshop=place.workshop,
+        repository=Repository.discover(project.folder),
+        evals=project.folder,
+        team=team,
+        lock=project.folder.parent / "lock",
+        progress=told.append,
+    )
+
+
+def tasks(*bases: str, **own: Recipe) -> tuple[Task, ...]:
+    return tuple(
+        replace(a_task(f"task-{base}", base), environment=own.get(base, NOTHING_NAMED))
+        for base in bases
+    )
+
+
+def groups(made: Supply, wanted: tuple[Task, ...]) -> list[list[str]]:
+    needs, failed = made.needs(wanted)
+    assert not failed
+    return sorted(sorted(str(task) for task in need.tasks) for need in needs)
+
+
+def recipe(**fields: object) -> Recipe:
+    return Recipe(**fields, named=frozenset(fields))  # type: ignore[arg-type] # a test's own typing errors show
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, [["task-one"], ["task-three"], ["task-two"]]),
+        ({"files": (LOCK,)}, [["task-one", "task-two"], ["task-three"]]),
+        ({"files": ("deep/",)}, [["task-one", "task-three", "task-two"]]),
+        ({"files": ("deep/", LOCK)}, [["task-one", "task-two"], ["task-three"]]),
+    ],
+)
+def test_tasks_share_what_is_alike(
+    bubblewrap_workplace: Workplace,
+    history: Project,
+    fields: Mapping[str, object],
+    expected: list[list[str]],
+) -> None:
+    made = supply(bubblewrap_workplace, history, recipe(setup=("true",), **fields), [])
+    assert groups(made, tasks("one", "two", "three")) == expected
+
+
+def test_a_tasks_own_setup_gives_it_its_own(
+    bubblewrap_workplace: Workplace, history: Project
+) -> None:
+    team = recipe(setup=("true",), files=("deep",))
+    made = supply(bubblewrap_workplace, history, team, [])
+    mine = recipe(setup=("false",))
+    wanted = tasks("one", "two", "three", two=mine, three=recipe(build=("make",)))
+    assert groups(made, wanted) == [["task-one", "task-three"], ["task-two"]]
+
+
+def test_what_is_there_is_not_made_again_and_failures_are_told_of_their_tasks(
+    bubblewrap_workplace: Workplace, history: Project
+) -> None:
+    told: list[str] = []
+    team = recipe(setup=("echo supplied",), files=(LOCK,), build=("true",))
+    made = supply(bubblewrap_workplace, history, team, told)
+    bad = recipe(setup=("exit 4",))
+    wanted = tasks("one", "two", "three", three=bad)
+    first = made.provide(wanted)
+    assert set(first.ready) == {TaskId("task-one"), TaskId("task-two")}
+    assert len({place.key for place in first.ready.values()}) == 1
+    assert first.ready[TaskId("task-one")].build == ("true",)
+    (error,) = first.failed.values()
+    assert error.message == "task task-three: the setup command 'exit 4' ended in 4"
+    assert any("of task-one, task-two" in line for line in told)
+    told.clear()
+    assert made.provide(tasks("one", "two")).ready == first.ready
+    assert told == []
+
+
+def test_a_plain_image_needs_nothing(bubblewrap_workplace: Workplace, history: Project) -> None:
+    made = supply(bubblewrap_workplace, history, recipe(image="mine:1", variables=()), [])
+    place = made.provide(tasks("one")).ready[TaskId("task-one")]
+    assert (place.image, place.key, place.build) == ("mine:1", "", ())
+
+
+def test_files_that_are_not_there_are_named_all(
+    bubblewrap_workplace: Workplace, history: Project
+) -> None:
+    team = recipe(setup=("true",), files=("a.py", "b.py", "require"))
+    _, failed = supply(bubblewrap_workplace, history, team, []).needs(tasks("one"))
+    (error,) = failed.values()
+    assert isinstance(error, InputError)
+    assert [problem.split(",")[0].split()[-1] for problem in error.problems] == ["b.py", "require"]
