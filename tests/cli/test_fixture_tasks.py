@@ -55,7 +55,8 @@ def test_a_folder_becomes_a_task(lab_at: Callable[[str], Lab]) -> None:
     assert repository.changed_paths(task.base, task.solution) == (b"calc.py", b"old.py")
     assert b"raw/table.csv" in {entry.path for entry in repository.tree(task.base)}
     draft = lab.workspace.draft(TASK)
-    assert [path.name for path in draft.rglob("*") if path.is_file()] == ["test_sums.py"]
+    names = sorted(path.name for path in draft.rglob("*") if path.is_file())
+    assert names == ["oracle.yaml", "test_sums.py"]
     assert tracked == (lab.project.git("status", "--porcelain"), lab.project.git("for-each-ref"))
     readable = b"".join(p.read_bytes() for p in lab.workspace.evals.rglob("*") if p.is_file())
     assert b"test_sums" not in readable

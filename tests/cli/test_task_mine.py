@@ -82,7 +82,7 @@ def test_a_check_tells_what_fits_and_leaves_nothing(lab_at: At) -> None:
     }  # fmt: skip
     assert checks["Fix what was never broken"] == {
         "fits": False, "fail_to_pass": 0, "pass_to_pass": 2,
-        "problems": ["no hidden test fails at the base and passes at the solution"],
+        "problems": ["nothing to solve: every hidden test passes at the base too"],
     }  # fmt: skip
     assert "checking 3 commits in bubblewrap" in told
     assert "[3/3] " in told
@@ -96,7 +96,7 @@ def test_when_nothing_fits_the_answer_is_no(lab_at: At) -> None:
     commit(lab, {"words.py": "x = 1\n", "tests/test_no.py": same}, "Fix what was never broken")
     answer = lab.labkit("task", "mine", "--check", "--path", "tests/test_no.py")
     assert answer.code == 1
-    assert "does not fit: no hidden test fails at the base" in answer.out
+    assert "does not fit: nothing to solve: every hidden test passes at the base too" in answer.out
 
 
 def test_a_history_that_is_not_whole_says_so(lab_at: At) -> None:
