@@ -13,7 +13,7 @@ from labkit.fields import first_words, read_bytes
 from labkit.git import Repository
 from labkit.lock import in_turn
 from labkit.model import TaskId
-from labkit.sandbox.making import NAME, Making, Progress, Workshop
+from labkit.sandbox.making import LEFT, NAME, Making, Progress, Workshop
 from labkit.tasks import Task, within
 
 
@@ -143,9 +143,14 @@ class Supply:
         return Surroundings(
             image=image,
             key=keys[0] if keys else "",
-            build=recipe.build,
+            build=(*_lays_left(self.workshop, keys), *recipe.build),
             variables=dict(recipe.variables),
         )
+
+
+def _lays_left(workshop: Workshop, keys: list[str]) -> tuple[str, ...]:
+    """Return the build command that lays what setup left into a tree, where the tree lacks it."""
+    return (f"cp -Rn {LEFT}/. .",) if any(workshop.left(key) for key in keys) else ()
 
 
 def _named(tasks: tuple[TaskId, ...], error: LabkitError) -> LabkitError:

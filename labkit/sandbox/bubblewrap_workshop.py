@@ -16,7 +16,7 @@ from labkit.sandbox.bootstrap import bootstrap
 from labkit.sandbox.environment import Environment
 from labkit.sandbox.indexes import read_indexes
 from labkit.sandbox.kit import setup_command, setup_kit
-from labkit.sandbox.making import NAME, VENV, Made, Making, Progress, SetupError, Tail, Told
+from labkit.sandbox.making import LEFT, NAME, VENV, Made, Making, Progress, SetupError, Tail, Told
 from labkit.sandbox.namespace import started
 from labkit.sandbox.scratch import remove_folder, scratch_folder
 from labkit.sandbox.streams import Output
@@ -78,6 +78,10 @@ class BubblewrapWorkshop:
             (new / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
             with contextlib.suppress(FileExistsError):
                 new.rename(self._roots / key)
+
+    def left(self, key: str) -> bool:
+        """Whether setup left files."""
+        return (self._roots / key / _ROOT / Path(LEFT).name).is_dir()
 
     def made(self) -> tuple[Made, ...]:
         """Return every folder that is an environment."""

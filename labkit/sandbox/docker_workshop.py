@@ -28,6 +28,7 @@ from labkit.sandbox.owner import Owner
 from labkit.sandbox.streams import Output
 
 _LABEL = "labkit.environment"
+_LEFT_LABEL = "labkit.left"
 _KITS = "/opt/labkit/site"
 _LIMIT = 1 << 40
 
@@ -79,8 +80,14 @@ class DockerWorkshop:
                 self._api.wait(container, timeout=None)
             told.check(tail.kept)
             with engine_errors("the environment could not be kept"):
-                changes = _changes(inspected["Config"], key)
+                changes = _changes(inspected["Config"], key, left=told.left)
                 self._api.commit(container, repository=NAME, tag=key, changes=changes)
+
+    def left(self, key: str) -> bool:
+        """Whether setup left files, as the image's label says."""
+        with engine_errors("the engine could not tell of an environment"):
+            about: dict[str, Any] = self._api.inspect_image(f"{NAME}:{key}")  # type: ignore[no-untyped-call] # its stubs lack it
+        return str((about["Config"]["Labels"] or {}).get(_LEFT_LABEL, "0")) != "0"
 
     def made(self) -> tuple[Made, ...]:
         """Return the engine's images that are environments."""
@@ -141,7 +148,7 @@ def _settings(
     }
 
 
-def _changes(config: dict[str, Any], key: str) -> list[str]:
+def _changes(config: dict[str, Any], key: str, *, left: int) -> list[str]:
     """Return what the image says beside its files.
 
     The kit's packages leave PYTHONPATH: what setup installed has to be found before them. The
@@ -154,7 +161,7 @@ def _changes(config: dict[str, Any], key: str) -> list[str]:
         f"ENV PYTHONPATH={kept}",
         "ENTRYPOINT []",
         'CMD ["/bin/sh"]',
-        f'LABEL labkit="0" labkit.owner="" {RUN_LABEL}="" {_LABEL}="{key}"',
+        f'LABEL labkit="0" labkit.owner="" {RUN_LABEL}="" {_LABEL}="{key}" {_LEFT_LABEL}="{left}"',
     ]
 
 

@@ -16,7 +16,11 @@ import sysconfig
 from pathlib import Path
 
 KIT = Path("/opt/labkit/site")
+LEFT = Path("/opt/labkit/env/labkit-left")
 PROJECT = Path("/workspace")
+_PRODUCTS = {"build", "dist", ".git", ".eggs", "__pycache__", ".pytest_cache", "node_modules"}
+_COMPILED = (".so", ".pyd", ".o", ".a", ".pyc", ".dylib")
+_MOST_BYTES, _MOST_FILES = 1024 * 1024, 1000
 _METADATA = (".dist-info", ".egg-info")
 
 
@@ -73,8 +77,39 @@ def _remove_empty(folder: Path, site: Path) -> None:
         folder = folder.parent
 
 
-def main(kit: Path) -> None:
+def left_by_setup(project: Path, before: set[str]) -> list[Path]:
+    """Return the new files that setup wrote among the project's own, such as `_version.py`.
+
+    What is compiled stays out: it would be the base's in every tree, whatever a change did to its
+    source. So do copies, caches and metadata.
+    """
+    found = []
+    for path in sorted(project.rglob("*")):
+        name = path.relative_to(project)
+        product = _PRODUCTS.intersection(name.parts) or any(
+            part.endswith(_METADATA) for part in name.parts
+        )
+        if product or str(name) in before or path.suffix in _COMPILED:
+            continue
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
+            found.append(path)
+    return found[:_MOST_FILES]
+
+
+def keep_left(project: Path, before: set[str]) -> None:
+    """Keep what setup left, and say how many files that are."""
+    found = left_by_setup(project, before)
+    for path in found:
+        kept = LEFT / path.relative_to(project)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, kept)
+    if found:
+        sys.stdout.write(f"left {len(found)}\n")
+
+
+def main(kit: Path, listing: Path) -> None:
     """Take the project's copies away, and let the kit's pytest serve where there is none."""
+    keep_left(PROJECT, set(listing.read_text(errors="surrogateescape").split("\0")))
     site = Path(sysconfig.get_paths()["purelib"])
     platform = Path(sysconfig.get_paths()["platlib"])
     roots: set[str] = set()
@@ -94,4 +129,4 @@ def main(kit: Path) -> None:
 if __name__ == "__main__":
     sys.path.pop(0)
     os.umask(0o022)
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

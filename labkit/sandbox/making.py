@@ -22,10 +22,12 @@ NAME = "labkit-env"
 KIT = "/labkit"
 """Where setup finds what labkit brings; in memory, so nothing of it stays."""
 VENV = "/opt/labkit/env"
-_LAYOUT = 1
+LEFT = f"{VENV}/labkit-left"
+"""Holds what setup wrote among the project's own files; see `finish.py`."""
+_LAYOUT = 2
 """Changes whenever environments are made differently, so that old ones are not used."""
 _LAST = 12
-_MARKS = re.compile(r"(begin|failed|finish|venv|broken|done)(?: (\d+))?(?: (\d+))?")
+_MARKS = re.compile(r"(begin|failed|finish|venv|broken|left|done)(?: (\d+))?(?: (\d+))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,10 @@ class Workshop(Protocol):
         """Make it; nothing half-made is left when that fails. Raises SetupError or ToolError."""
         ...
 
+    def left(self, key: str) -> bool:
+        """Whether it holds files, at LEFT, that setup wrote among the project's own."""
+        ...
+
     def made(self) -> tuple[Made, ...]:
         """Return every environment that is there, by key."""
         ...
@@ -110,6 +116,8 @@ class Told:
 
     def __init__(self, commands: tuple[str, ...], progress: Progress) -> None:
         self.done = False
+        self.left = 0
+        """How many files setup left among the project's own."""
         self._commands = commands
         self._progress = progress
         self._rest = b""
@@ -130,6 +138,12 @@ class Told:
         if match is None:
             return
         mark, number, code = match.groups()
+        if mark == "left":
+            self.left = int(number)
+            self._progress(
+                f"  files that setup wrote into the project, kept for every tree: {number}"
+            )
+            return
         command = self._commands[int(number) - 1] if number else ""
         if mark == "begin":
             self._progress(f"  setup {number} of {len(self._commands)}: {command}")

@@ -31,7 +31,9 @@ def validate(lab: Lab, twin: str) -> tuple[int, str]:
 def test_the_twin_of_a_trap_is_looked_up(lab_at: Callable[[str], Lab]) -> None:
     lab = lab_at("drafted")
     lab.done("task", "new", str(TRAP), "--category", "trap", "--base", lab.commit("Begin"), me=ANA)
-    lab.workspace.prompt(TRAP).write_text("Please shout every name that words.py prints.\n", encoding="utf-8")
+    lab.workspace.prompt(TRAP).write_text(
+        "Please shout every name that words.py prints.\n", encoding="utf-8"
+    )
     code, said = validate(lab, str(GREET))
     assert (code, "problem" in said, "no twin" in said) == (0, False, False), said
     code, said = validate(lab, "bug-nowhere")

@@ -44,7 +44,9 @@ def test_unchanged_tasks_are_recalled_until_they_change(lab_at: At) -> None:
         assert f"{task} (bugfix): unchanged since " in second.err
     assert ": sound" in second.err
     assert proof(lab) == kept
-    lab.workspace.prompt(GREET).write_text("Please greet people without a name as strangers.\n", encoding="utf-8")
+    lab.workspace.prompt(GREET).write_text(
+        "Please greet people without a name as strangers.\n", encoding="utf-8"
+    )
     third = lab.labkit("task", "validate", *RUNS)
     assert f"{GREET} (bugfix): sound" in third.err
     assert f"{SHOUT} (bugfix): unchanged since " in third.err
@@ -72,7 +74,10 @@ def test_a_quick_look_writes_nothing(lab_at: At) -> None:
     assert answer.code == 0
     assert "  cheats:" not in answer.err
     assert not lab.workspace.validation(GREET).exists()
-    assert sorted(path.name for path in lab.workspace.draft(GREET).iterdir()) == ["hidden", "oracle.yaml"]
+    assert sorted(path.name for path in lab.workspace.draft(GREET).iterdir()) == [
+        "hidden",
+        "oracle.yaml",
+    ]
     lab.refused("task", "seal", str(GREET), me=ANA, code=2, says=("not proven sound",))
 
 

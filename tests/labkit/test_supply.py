@@ -5,18 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from environs import Workplace
+from environs import Workplace, entries
 from gitrepo import Project, make_project
 from runs import a_task
 
+from labkit.archive import Kind
+from labkit.building import Built, Workbench, build_tree
 from labkit.environments import NOTHING_NAMED, Recipe
 from labkit.errors import InputError
 from labkit.git import Repository
 from labkit.model import TaskId
+from labkit.sandbox.interface import Limits
 from labkit.supply import Supply
 from labkit.tasks import Task
 
-pytestmark = pytest.mark.bubblewrap
 LOCK = "requirements.txt"
 
 
@@ -109,6 +111,33 @@ def test_what_is_there_is_not_made_again_and_failures_are_told_of_their_tasks(
     told.clear()
     assert made.provide(tasks("one", "two")).ready == first.ready
     assert told == []
+
+
+def test_what_setup_writes_into_the_project_is_laid_into_every_tree(
+    workplace: Workplace, history: Project
+) -> None:
+    commands = (
+        "mkdir -p pkg build lib.egg-info",
+        "echo 'version = 1' > pkg/_version.py",
+        "echo changed >> a.py",
+        "for name in build/copy.py lib.egg-info/PKG-INFO pkg/fast.so; do echo x > $name; done",
+    )
+    told: list[str] = []
+    made = supply(workplace, history, recipe(setup=commands, build=("echo 2 > two",)), told)
+    place = made.provide(tasks("one")).ready[TaskId("task-one")]
+    workplace.made.append(place.key)
+    assert any(line.endswith("kept for every tree: 1") for line in told)
+    bench = Workbench(sandbox=workplace.sandbox, surroundings=place, limits=Limits())
+    tree = {"a.py": "x = 1\n"}
+    built = build_tree(bench, entries(tree))
+    assert isinstance(built, Built), built
+    files = {path: entry.data for path, entry in built.made.items() if entry.kind is Kind.FILE}
+    assert files == {b"pkg/_version.py": b"version = 1\n", b"two": b"2\n"}
+    own = build_tree(bench, entries({**tree, "pkg/_version.py": "version = 7\n"}))
+    assert isinstance(own, Built)
+    assert b"pkg/_version.py" not in own.made
+    again = made.provide(tasks("one")).ready[TaskId("task-one")]
+    assert again.build == place.build
 
 
 def test_a_plain_image_needs_nothing(bubblewrap_workplace: Workplace, history: Project) -> None:

@@ -21,6 +21,7 @@ if [ -n "$python" ] && ! "$python" -m pip --version >/dev/null 2>&1; then
 elif ! command -v pip >/dev/null; then
     export PATH="$PATH:$kit/bin"
 fi
+(cd /workspace && find . -type f -printf '%P\0') >$kit/before
 number=0
 for command in "$@"; do
     number=$((number + 1))
@@ -32,7 +33,7 @@ done
 unset PYTHONPATH
 if [ -n "$python" ]; then
     say finish
-    if ! "$python" $kit/finish.py "$kit/site"; then say broken; exit 1; fi
+    if ! "$python" $kit/finish.py "$kit/site" "$kit/before" >&4; then say broken; exit 1; fi
 fi
 cd / && find /workspace -xdev -mindepth 1 -delete
 if [ -z "$LABKIT_VENV" ]; then
