@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from labkit.cli.console import data
 from labkit.cli.freezing import frozen_tasks
@@ -119,10 +120,11 @@ def _lines(found: Survey, to_do: list[Finding]) -> Iterator[str]:
     for title, findings in (("to do", to_do), ("worth a look", found.of(Weight.ADVICE))):
         if findings:
             yield f"{title}:"
-        for finding in findings:
-            yield f"  {finding.what}"
-            if finding.mend:
-                yield f"    {finding.mend}"
+        # Findings in a row that have one mend tell it once, behind the last of them.
+        for mend, alike in groupby(findings, key=lambda finding: finding.mend):
+            yield from (f"  {finding.what}" for finding in alike)
+            if mend:
+                yield f"    {mend}"
     if not to_do:
         yield "nothing is to be done" + ("" if found.suite else ": labkit task freeze")
 
