@@ -4,6 +4,7 @@ A task's own fields stand in place of the team's, each by itself; variables are 
 name. What comes out is a `Recipe`; making it is the business of `labkit.supply`.
 """
 
+import hashlib
 import posixpath
 import re
 from collections.abc import Iterable
@@ -65,6 +66,23 @@ class Recipe:
 
 
 NOTHING_NAMED = Recipe()
+
+
+def pinned(team: Recipe, own: Iterable[Recipe], evals: Path) -> dict[str, object]:
+    """Return what a suite's version pins of environments, beside what stands in its task files.
+
+    That is the team's recipe, and the bytes of every Dockerfile; a missing one is pinned as that.
+    """
+    paths = sorted({recipe.dockerfile for recipe in (team, *own)} - {""})
+    return {"team": team.facts(), "dockerfiles": {path: _digest(evals / path) for path in paths}}
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a text whose line ends may be this system's own."""
+    try:
+        return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+    except OSError:
+        return ""
 
 
 def read_recipe(fields: Fields, evals: Path) -> Recipe:

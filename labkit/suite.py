@@ -72,15 +72,23 @@ def changed_fields(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str
     return tuple(name for name in names if then and then.get(name) != now.get(name))
 
 
-def version(tasks: Mapping[TaskId, FrozenTask], rubric: Mapping[str, Any]) -> str:
-    """Return the suite version: it changes with any task, prompt, oracle or the rubric alone.
+def version(
+    tasks: Mapping[TaskId, FrozenTask], rubric: Mapping[str, Any], environment: Mapping[str, Any]
+) -> str:
+    """Return the suite version: of any task, prompt, oracle, the rubric and the environment.
 
-    It does not depend on the order of the tasks, on when or to whom they were sealed, or on how a
+    It changes with nothing else. `environment` is what `labkit.environments.pinned` returns. It
+    does not depend on the order of the tasks, on when or to whom they were sealed, or on how a
     file is written: line ends, quotes, comments, the order of its fields.
     """
     pinned = {str(task): [frozen.content, frozen.commitment] for task, frozen in tasks.items()}
-    whole = canonical_json({"schema": SCHEMA, "tasks": pinned, "rubric": dict(rubric)})
-    return digest(whole)[:16]
+    whole = {
+        "schema": SCHEMA,
+        "tasks": pinned,
+        "rubric": dict(rubric),
+        "environment": dict(environment),
+    }
+    return digest(canonical_json(whole))[:16]
 
 
 def suite_text(suite: Suite) -> str:

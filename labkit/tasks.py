@@ -111,7 +111,7 @@ def parse_task(document: Document, task: TaskId, prompt: str, evals: Path) -> Ta
     document.named("id", str(task))
     return Task(
         id=task,
-        title=document.filled("title"),
+        title=_title(document),
         author=_author(document),
         category=Category(document.word("category", list(Category), instead=Category.OTHER)),
         base=document.filled("base"),
@@ -132,6 +132,13 @@ def _environment(document: Document, evals: Path) -> Recipe:
     recipe = read_recipe(fields, evals)
     fields.done()
     return recipe
+
+
+def _title(document: Document) -> str:
+    title = document.filled("title")
+    if not title.isprintable():
+        document.problem("title", '"title" must be one line of printable characters')
+    return title
 
 
 def _author(document: Document) -> str:

@@ -135,9 +135,14 @@ def _code_cheats(case: Case, base: Tree, solution: Applied) -> Iterator[_Change]
         for path in sources
     }
     yield "always equal", _appended(base, equal), Blame.KNOWN
-    if table := examples_in(case.task.prompt):
+    examples = examples_in(case.task.prompt)
+    # A prompt may show what a call returns today, and what it should: before or after it.
+    tables = [{call: (values[end],) for call, values in examples.items()} for end in (-1, 0)]
+    for number, table in enumerate(tables[: 1 if tables[0] == tables[1] else 2], 1):
         code = _TABLE.format(table=table, names=sorted({name for name, _ in table}))
-        yield "special cases", _appended(base, dict.fromkeys(sources, code)), Blame.TASK
+        name = "special cases" if number == 1 else "special cases, the first told"
+        if table:
+            yield name, _appended(base, dict.fromkeys(sources, code)), Blame.TASK
 
 
 def _on_tests(case: Case, base: Tree) -> Iterator[_Change]:
@@ -225,13 +230,13 @@ def _functions(data: bytes) -> dict[str, str]:
     return found
 
 
-def examples_in(prompt: str) -> dict[tuple[str, str], tuple[object]]:
-    """Return the calls that a prompt shows with their results, as a table to look them up in.
+def examples_in(prompt: str) -> dict[tuple[str, str], tuple[object, ...]]:
+    """Return the calls that a prompt shows, each with every result that is told, in order.
 
     `add(2, 3) == 5`, `add(2, 3)` returns `5`, and the lines of an interactive session are examples;
     only those of plain values are taken.
     """
-    table: dict[tuple[str, str], tuple[object]] = {}
+    table: dict[tuple[str, str], tuple[object, ...]] = {}
     for match in _EXAMPLE.finditer(prompt):
         try:
             call = ast.parse(match["call"], mode="eval").body
@@ -242,7 +247,8 @@ def examples_in(prompt: str) -> dict[tuple[str, str], tuple[object]]:
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             continue
         if isinstance(call.func, ast.Name):
-            table[call.func.id, repr(arguments)] = (value,)
+            told = table.get((call.func.id, repr(arguments)), ())
+            table[call.func.id, repr(arguments)] = (*told, value)
     return table
 
 

@@ -20,7 +20,7 @@ from labkit_grader.remarks import Kind, PromptCheck, Remark
 from labkit_grader.vocabulary import WORD, Code, Known, code_of_all, plain, text_of
 
 FEWEST_WORDS = 6
-_SHORTEST_LINE = 16
+_SHORTEST_LINE, _SHORTEST_CODE = 16, 7
 _SHORTEST_NAME, _SHORTEST_WORD = 4, 6
 _SHORTEST_STRING = 5
 _FEWEST_DIGITS = 4
@@ -29,6 +29,8 @@ _LINK = re.compile(
     r"https?://\S+?/(?:issues?|pulls?|merge_requests|commits?|compare|tickets?|browse|changeset)/\S+"
     r"|(?<![\w&])(?:[\w.-]+/[\w.-]+)?#[0-9]{1,6}(?!\w)|(?<!\w)(?:gh|GH)-[0-9]{1,6}(?!\w)"
 )
+_SPAN = re.compile(r"`+([^`]+)`+")
+_COLOUR = re.compile(r"#[0-9]{6}")
 _PATTERN = re.compile(r"\\[dwsbDWSBAZ]|\[\^?[^\]]+\][*+?{]|\(\?|[*+?]\)|\.\*|\.\+|\^.*\$")
 _EVERYBODYS = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins)})
 """Python's own words are no secret of a solution."""
@@ -137,7 +139,8 @@ def _in_line(
         if any(oid.startswith(found.lower()) for oid in commits):
             yield from _unless_known(Kind.COMMIT, found, compared.known)
     for found in _LINK.findall(line):
-        yield from _unless_known(Kind.LINK, found.rstrip(".,;:)>]"), compared.known)
+        if not _COLOUR.fullmatch(found) and plain(found) not in compared.hidden_text:
+            yield from _unless_known(Kind.LINK, found.rstrip(".,;:)>]"), compared.known)
 
 
 def _unless_known(kind: Kind, text: str, known: Known) -> Iterator[tuple[Kind, str]]:
@@ -146,12 +149,22 @@ def _unless_known(kind: Kind, text: str, known: Known) -> Iterator[tuple[Kind, s
 
 
 def _lines(asked: str, compared: _Compared) -> Iterator[tuple[Kind, str]]:
-    """Yield the lines of the solution that stand in a line of the prompt."""
+    """Yield the lines of the solution that stand in a line of the prompt.
+
+    What stands there as code gives a short line away too: "write `return -x`".
+    """
+    spans = {_tight(span) for span in _SPAN.findall(asked)}
     for kind, lines in ((Kind.LINE, compared.new.lines), (Kind.LITERAL, compared.prose)):
         for added in sorted(lines):
             telling = len(added) >= _SHORTEST_LINE and _CODE_LIKE.search(added)
-            if telling and added in asked and not _may_be_told(added, compared):
+            as_code = len(added) >= _SHORTEST_CODE and _tight(added) in spans
+            if (as_code or (telling and added in asked)) and not _may_be_told(added, compared):
                 yield kind, added
+
+
+def _tight(code: str) -> str:
+    """Return code without blanks and Markdown's backslashes."""
+    return re.sub(r"\s|\\(?=[_*`])", "", code)
 
 
 def _may_be_told(line: str, compared: _Compared) -> bool:

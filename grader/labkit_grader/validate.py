@@ -9,6 +9,7 @@ from labkit.model import Category
 from labkit.suite import content_digest, field_digests
 from labkit_grader.builder import SetupProblemError
 from labkit_grader.cheatsuite import Tried, try_cheats
+from labkit_grader.command import writes_junit
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
@@ -127,12 +128,22 @@ def validate_task(
     return Evidence(
         case=case,
         problems=proof.problems + tried.problems + prompt.problems,
-        notes=proof.notes + tried.notes + prompt.notes,
+        notes=proof.notes + tried.notes + _of_runner(case) + prompt.notes,
         expected=proof.expected,
         counts=proof.counts,
         repeats=proof.runs,
         cheats=tried.failed,
         sandbox=bench.sandbox.name,
+    )
+
+
+def _of_runner(case: Case) -> tuple[str, ...]:
+    """Return what a grading command of the team's own cannot give."""
+    if not writes_junit(case.task.command):
+        return ()
+    return (
+        "the report is written by the project's own runner: code that runs in the same process "
+        "could forge it whole, which only people would notice",
     )
 
 

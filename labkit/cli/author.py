@@ -9,7 +9,13 @@ from labkit.tasks import Task, read_task
 
 
 def chosen_drafts(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, ...]:
-    """Return the named tasks, or every task that has a draft."""
+    """Read the named tasks, or every task that has a draft."""
+    ids = chosen_ids(lab, names, what=what)
+    return tuple(read_task(lab.workspace, task, lab.repository) for task in ids)
+
+
+def chosen_ids(lab: Lab, names: Sequence[str], *, what: str) -> list[TaskId]:
+    """Return the named tasks, or every task that has a draft; refuses names without one."""
     ids = [TaskId(name) for name in names] or [
         task for task in lab.workspace.task_ids() if lab.workspace.draft(task).is_dir()
     ]
@@ -30,4 +36,4 @@ def chosen_drafts(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, .
         if not lab.workspace.draft(task).is_dir()
     ]
     refuse(missing, hint="it is sealed already, or was written on another machine")
-    return tuple(read_task(lab.workspace, task, lab.repository) for task in ids)
+    return ids

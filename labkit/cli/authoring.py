@@ -66,7 +66,8 @@ def new_task(wanted: Wanted, me: str) -> None:
     start = _start(lab.repository, wanted, given, asking=asking)
     category = given or _category(start, asking=asking)
     task = _named(lab.workspace, wanted.name, start, category, asking=asking)
-    title = wanted.title or _answer("Title", start.headline or str(task), str, asking=asking)
+    usual = _printable(start.headline) or str(task)
+    title = _printable(wanted.title) or _answer("Title", usual, _printable, asking=asking)
     places = protected_places(lab.repository, start.solved) if start.solved else ("tests/",)
     made = Task(
         id=task,
@@ -86,6 +87,11 @@ def new_task(wanted: Wanted, me: str) -> None:
     hidden = hidden_draft(lab.repository, start.solved) if start.solved else HiddenDraft()
     _write(lab.workspace, made, hidden)
     _tell(lab.workspace, made, start, hidden, guessed=not (given or asking))
+
+
+def _printable(text: str) -> str:
+    """Return a text as one line without control characters: commits may hold any."""
+    return "".join(c if c.isprintable() else " " for c in text).strip()
 
 
 def _given_category(wanted: Wanted) -> Category | None:

@@ -51,7 +51,11 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     frozen = frozen_tasks(found)
     plan = _plan(found)
     suite = Suite(
-        version=version(frozen, found.rubric.facts() if found.rubric else {}),
+        version=version(
+            frozen,
+            found.rubric.facts() if found.rubric else {},
+            lab.pinned_environment(found.tasks),
+        ),
         frozen_at=now().isoformat(timespec="seconds"),
         difference=the_difference(found.configurations),
         configurations={

@@ -52,4 +52,5 @@ def seal_handed_over(folder: Path, me: str, *, overwrite: bool) -> None:
     tasks = [read_task(lab.workspace, TaskId(path.name), lab.repository) for path in folders]
     drafts = {task.id: read_draft(path) for task, path in zip(tasks, folders, strict=True)}
     seal_drafts(lab, person, tasks, drafts, overwrite=overwrite)
-    say(f"sealed {len(tasks)} tasks; delete {folder} once you have looked at them")
+    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+    say(f"sealed {count}; delete {folder} once you have looked at them")

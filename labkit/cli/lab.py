@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from labkit.configurations import read_configurations
+from labkit.environments import pinned
 from labkit.errors import InputError, IntegrityError, PhaseError
 from labkit.git import Repository
 from labkit.journal import Event, append
@@ -19,6 +20,9 @@ from labkit.suite import Suite, read_suite, version
 from labkit.tasks import Task, read_tasks
 from labkit.workspace import Workspace, user_folder
 from labkit_runner.preflight import require_unchanged
+
+SHARED = "environment: in labkit.yaml, a Dockerfile, rubric.yaml, or suite.json itself"
+"""What a suite's version pins beside its tasks."""
 
 
 def now() -> datetime:
@@ -105,12 +109,19 @@ class Lab:
         suite = read_suite(self.workspace.suite)
         configurations = read_configurations(self.workspace)
         require_unchanged(self.workspace, suite, tasks, configurations)
-        if version(suite.tasks, load_rubric(self.workspace.rubric).facts()) != suite.version:
+        rubric = load_rubric(self.workspace.rubric).facts()
+        if version(suite.tasks, rubric, self.pinned_environment(tasks)) != suite.version:
             raise IntegrityError(
-                "changed since the suite was frozen: rubric.yaml, or suite.json itself",
-                hint="git -C evals log -p -- rubric.yaml suite.json shows the change; undo it",
+                f"changed since the suite was frozen: {SHARED}",
+                hint="git -C evals log -p -- labkit.yaml rubric.yaml suite.json shows the change; "
+                "undo it",
             )
         return suite
+
+    def pinned_environment(self, tasks: Mapping[TaskId, Task]) -> dict[str, object]:
+        """Return what the suite's version pins of the environments."""
+        own = (task.environment for task in tasks.values())
+        return pinned(self.settings.environment, own, self.workspace.evals)
 
     def log(
         self,

@@ -35,7 +35,8 @@ def seal_own(names: Sequence[str], me: str, *, overwrite: bool) -> None:
     for task in drafts:
         shutil.rmtree(lab.workspace.draft(task))
     _require_gone(lab, drafts)
-    say(f"sealed {len(tasks)} tasks into {lab.workspace.handover}: hand that folder to the holder")
+    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+    say(f"sealed {count} into {lab.workspace.handover}: hand that folder to the holder")
 
 
 def seal_drafts(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from labkit import sealrecord
-from labkit.cli.lab import Lab
+from labkit.cli.lab import SHARED, Lab
 from labkit.cli.mix import mix_problems
 from labkit.cli.sizes import ease
 from labkit.cli.states import Standing, State, standing
@@ -127,8 +127,9 @@ def _look_at_suite(made: Survey, suite: Suite) -> None:
             made.note(f"task {name} is frozen, and its file is gone", "restore it from git")
     changed = changed_since(made.lab.workspace, suite, made.tasks, made.configurations)
     rubric = made.rubric.facts() if made.rubric else {}
-    if made.rubric and version(suite.tasks, rubric) != suite.version:
-        changed.append("rubric.yaml, or suite.json itself")
+    environment = made.lab.pinned_environment(made.tasks)
+    if made.rubric and version(suite.tasks, rubric, environment) != suite.version:
+        changed.append(SHARED)
     for what in changed:
         if not what.startswith("task ") or what.endswith("(new)"):
             made.note(

@@ -133,7 +133,8 @@ def version_now(found: Survey) -> str | None:
     """Return the version that the suite would have if it were frozen now; None: not all sealed."""
     if not found.tasks or found.rubric is None or found.seals.keys() != found.tasks.keys():
         return None
-    return version(frozen_tasks(found), found.rubric.facts())
+    environment = found.lab.pinned_environment(found.tasks)
+    return version(frozen_tasks(found), found.rubric.facts(), environment)
 
 
 def _version_line(found: Survey) -> str:

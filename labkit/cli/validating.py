@@ -8,13 +8,13 @@ from pathlib import Path
 
 from labkit.building import Surroundings
 from labkit.bundle import PROOF, read_draft
-from labkit.cli.author import chosen_drafts
+from labkit.cli.author import chosen_ids
 from labkit.cli.console import Pace, complain, say
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab, now
 from labkit.cli.parallel import in_parallel
 from labkit.cli.sandboxes import supply_of
-from labkit.errors import LabkitError, refuse
+from labkit.errors import InputError, LabkitError
 from labkit.export import read_base
 from labkit.model import TaskId
 from labkit.phases import require_authoring
@@ -81,15 +81,12 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
     """
     lab = Lab.open()
     require_authoring(lab.workspace)
-    tasks = chosen_drafts(lab, names, what="validate")
-    refuse(
-        [
-            f"{lab.workspace.prompt(task.id)} is as labkit made it"
-            for task in tasks
-            if is_untouched(task.prompt, task.category)
-        ],
-        hint="write what the agent is asked, as to a teammate",
-    )
+    if 0 < wanted.repeats < LEAST and not wanted.quick:
+        raise InputError(
+            f"{wanted.repeats} repeats prove too little: at least {LEAST} are needed",
+            hint="add --quick for a look that writes nothing",
+        )
+    tasks, unread = _read(lab, chosen_ids(lab, names, what="validate"))
     bench = open_bench(lab, sandbox_name)
     supplied = supply_of(lab, bench.sandbox).provide(tasks)
     proving = _Proving(
@@ -108,7 +105,38 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
         _keep(proving, proven)
         say(f"[{place}/{len(tasks)}] {_verdict(proven)}{pace.left(place)}")
         _tell(lab, proven)
-    return _sum_up(found, wanted)
+    return _sum_up(found, unread, wanted)
+
+
+def _read(lab: Lab, ids: Sequence[TaskId]) -> tuple[list[Task], list[LabkitError]]:
+    """Read the tasks; what is wrong with one stops no other, unless none can be read."""
+    tasks: list[Task] = []
+    errors: list[LabkitError] = []
+    for name in ids:
+        try:
+            tasks.append(_ready(lab, name))
+        except LabkitError as error:
+            errors.append(error)
+    if not tasks:
+        raise errors[0] if len(errors) == 1 else _joined(errors)
+    for each in errors:
+        complain(each)
+    return tasks, errors
+
+
+def _ready(lab: Lab, name: TaskId) -> Task:
+    task = read_task(lab.workspace, name, lab.repository)
+    if is_untouched(task.prompt, task.category):
+        raise InputError(
+            f"{lab.workspace.prompt(name)} is as labkit made it",
+            hint="write what the agent is asked, as to a teammate",
+        )
+    return task
+
+
+def _joined(errors: Sequence[LabkitError]) -> LabkitError:
+    first, *more = [problem for error in errors for problem in error.problems]
+    return InputError(first, hint=errors[0].hint, more=more)
 
 
 def _prove(proving: _Proving, task: Task) -> _Proven:
@@ -205,13 +233,14 @@ def _figures(evidence: Evidence) -> Iterator[str]:
         yield f"cheats: {evidence.caught} of {len(evidence.cheats)} fail{but}"
 
 
-def _sum_up(found: Sequence[_Proven], wanted: Wanted) -> int:
+def _sum_up(found: Sequence[_Proven], unread: Sequence[LabkitError], wanted: Wanted) -> int:
     unsound = sum(each.evidence is not None and not each.evidence.valid for each in found)
-    errors = [each.error for each in found if each.error is not None]
+    errors = [*unread, *(each.error for each in found if each.error is not None)]
+    total = len(found) + len(unread)
     if unsound:
-        say(f"{unsound} of {_count(len(found), 'task')} not sound yet")
+        say(f"{unsound} of {_count(total, 'task')} not sound yet")
     if errors:
-        say(f"{len(errors)} of {_count(len(found), 'task')} could not be examined")
+        say(f"{len(errors)} of {_count(total, 'task')} could not be examined")
     if wanted.quick:
         say("a quick look, without cheats: nothing is written; labkit task validate proves")
     return 1 if unsound else max((error.exit_code for error in errors), default=0)

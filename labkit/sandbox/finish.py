@@ -24,8 +24,8 @@ _MOST_BYTES, _MOST_FILES = 1024 * 1024, 1000
 _METADATA = (".dist-info", ".egg-info")
 
 
-def project_distributions(project: Path) -> list[importlib.metadata.Distribution]:
-    """Return what was installed as a copy out of the project's own tree."""
+def project_distributions(project: Path) -> list[tuple[importlib.metadata.Distribution, bool]]:
+    """Return what was installed out of the project's own tree, and whether as a copy."""
     found = []
     for one in importlib.metadata.distributions():
         try:
@@ -33,10 +33,13 @@ def project_distributions(project: Path) -> list[importlib.metadata.Distribution
         except ValueError:
             continue
         place = about.get("url", "").rstrip("/")
-        inside = place == project.as_uri() or place.startswith(f"{project.as_uri()}/")
-        if inside and not about.get("dir_info", {}).get("editable"):
-            found.append(one)
+        if place == project.as_uri() or place.startswith(f"{project.as_uri()}/"):
+            found.append((one, not about.get("dir_info", {}).get("editable")))
     return found
+
+
+class NowhereError(Exception):
+    """An installed package is nowhere in the tree under the name that it is imported by."""
 
 
 def detach(one: importlib.metadata.Distribution, site: Path, project: Path) -> set[str]:
@@ -44,14 +47,17 @@ def detach(one: importlib.metadata.Distribution, site: Path, project: Path) -> s
 
     Its metadata and scripts stay: they name the project, and its code is then the tree's own.
     """
-    files = [file for file in one.files or () if _is_module(file)]
-    roots = {root for file in files for root in _roots(file.as_posix(), project)}
-    for file in files:
+    installed: dict[str, list[importlib.metadata.PackagePath]] = {}
+    for file in one.files or ():
+        if _is_module(file) and site in Path(str(file.locate())).parents:
+            installed.setdefault(file.parts[0], []).append(file)
+    roots = {_root_of(top, files, project) for top, files in installed.items()}
+    for file in (file for files in installed.values() for file in files):
         path = Path(str(file.locate()))
-        if path.is_file() and site in path.parents:
+        if path.is_file():
             path.unlink()
             _remove_empty(path.parent, site)
-    return roots
+    return roots - {""}
 
 
 def _is_module(file: importlib.metadata.PackagePath) -> bool:
@@ -59,15 +65,41 @@ def _is_module(file: importlib.metadata.PackagePath) -> bool:
     return ".." not in file.parts and not top.endswith(_METADATA)
 
 
-def _roots(name: str, project: Path) -> set[str]:
-    """Return the folders of the tree below which this module stands."""
-    if not name.endswith(".py"):
-        return set()
-    return {
-        str(path)[: -len(name) - 1]
-        for path in project.rglob(name.rpartition("/")[2])
-        if str(path).endswith(f"/{name}") and not {"build", ".git"} & set(path.parts)
-    }
+def _root_of(top: str, files: list[importlib.metadata.PackagePath], project: Path) -> str:
+    """Return the folder of the tree that a package was installed from: there, most is the same.
+
+    Other folders may hold files of the same names, such as an older copy among examples.
+    """
+    modules = [file for file in files if file.as_posix().endswith(".py")]
+    same: dict[str, int] = {}
+    for file in modules:
+        name, data = file.as_posix(), Path(str(file.locate())).read_bytes()
+        for path in project.rglob(file.name):
+            if str(path).endswith(f"/{name}") and not {"build", ".git"} & set(path.parts):
+                root = str(path)[: -len(name) - 1]
+                same[root] = same.get(root, 0) + (path.read_bytes() == data)
+    if modules and not any(same.values()):
+        raise NowhereError(
+            f"the project was installed as a copy, and {top} is nowhere in it under that name; "
+            "install it with pip install -e . instead"
+        )
+    return min(same, key=lambda root: (-same[root], root.count("/"), root), default="")
+
+
+def link_scripts(one: importlib.metadata.Distribution, project: Path) -> None:
+    """Let installed scripts that are files of the tree run the tree's own, as it then is."""
+    folder = Path(sysconfig.get_paths()["scripts"])
+    for file in one.files or ():
+        path = Path(os.path.normpath(str(file.locate())))
+        if path.parent != folder or not path.is_file():
+            continue
+        first, _, rest = path.read_bytes().partition(b"\n")
+        for source in sorted(project.rglob(path.name)):
+            if source.is_file() and source.read_bytes().partition(b"\n")[2] == rest != b"":
+                words = f'"{sys.executable}" "{source}"' if b"python" in first else f'"{source}"'
+                path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+                path.chmod(0o755)
+                break
 
 
 def _remove_empty(folder: Path, site: Path) -> None:
@@ -113,8 +145,9 @@ def main(kit: Path, listing: Path) -> None:
     site = Path(sysconfig.get_paths()["purelib"])
     platform = Path(sysconfig.get_paths()["platlib"])
     roots: set[str] = set()
-    for one in project_distributions(PROJECT):
-        for folder in {site, platform}:
+    for one, is_copy in project_distributions(PROJECT):
+        link_scripts(one, PROJECT)
+        for folder in {site, platform} if is_copy else ():
             roots |= detach(one, folder, PROJECT)
     lines = sorted(roots)
     if importlib.util.find_spec("pytest") is None:
@@ -129,4 +162,7 @@ def main(kit: Path, listing: Path) -> None:
 if __name__ == "__main__":
     sys.path.pop(0)
     os.umask(0o022)
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    try:
+        main(Path(sys.argv[1]), Path(sys.argv[2]))
+    except NowhereError as error:
+        sys.exit(str(error))

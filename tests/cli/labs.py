@@ -225,7 +225,7 @@ def _draft(lab: Lab) -> None:
 
 
 def _prove(lab: Lab) -> None:
-    lab.done("task", "validate", "--repeats", "1")
+    lab.done("task", "validate", "--repeats", "3")
 
 
 def _seal(lab: Lab) -> None:

@@ -147,7 +147,7 @@ def test_a_task_without_hidden_tests_is_not_sound(lab_at: At) -> None:
     draft = lab.workspace.draft(GREET)
     shutil.rmtree(draft / "hidden")
     (draft / "hidden").mkdir()
-    answer = lab.labkit("task", "validate", str(GREET), "--repeats", "1")
+    answer = lab.labkit("task", "validate", str(GREET), "--repeats", "3")
     assert answer.code == 1
     assert f"{GREET} (bugfix): NOT SOUND" in answer.err
     assert "problem: hidden/ holds no test file" in answer.err

@@ -93,7 +93,7 @@ def test_one_tasks_failing_setup_does_not_stop_the_others(
     lab = lab_at("drafted")
     tell(lab, 'setup: ["pip install tiny"]')
     tell_task(lab, SHOUT, 'setup: ["true", "echo so wrong >&2; exit 9"]')
-    answer = lab.labkit("task", "validate", "--repeats", "1", **index)
+    answer = lab.labkit("task", "validate", "--repeats", "3", **index)
     assert answer.code == 3
     assert f"task {SHOUT}: the setup command 'echo so wrong >&2; exit 9' ended in 9" in answer.err
     assert "the last it said:\n    so wrong" in answer.err
@@ -103,7 +103,7 @@ def test_one_tasks_failing_setup_does_not_stop_the_others(
     tell_task_again = lab.workspace.task(SHOUT)
     text = tell_task_again.read_text(encoding="utf-8").replace("exit 9", "exit 0")
     tell_task_again.write_text(text, encoding="utf-8")
-    assert lab.labkit("task", "validate", "--repeats", "1", **index).code == 0
+    assert lab.labkit("task", "validate", "--repeats", "3", **index).code == 0
 
 
 def test_a_whole_lab_in_environments_of_its_own(lab_at: At, index: dict[str, str]) -> None:
@@ -112,7 +112,7 @@ def test_a_whole_lab_in_environments_of_its_own(lab_at: At, index: dict[str, str
     tell(lab, 'setup: ["pip install tiny"]', f'build: ["{needs}", "echo x > made.txt"]')
     tell_task(lab, SHOUT, 'variables: {FLAVOUR: "sour"}')
     lab.steps(RUNS[1], f'run: "{needs} && cat made.txt"', 'finish: "Nothing."')
-    lab.done("task", "validate", "--repeats", "1", **index)
+    lab.done("task", "validate", "--repeats", "3", **index)
     for name in (ANA, BEN):
         lab.done("task", "seal", me=name)
     lab.done("task", "freeze", "--pilot", me=ANA)

@@ -67,7 +67,7 @@ def test_it_goes_the_whole_way_on_other_machines(
 ) -> None:
     lab = lab_at("sealed")
     new(lab)
-    lab.done("task", "validate", str(TASK), "--repeats", "1")
+    lab.done("task", "validate", str(TASK), "--repeats", "3")
     lab.done("task", "seal", me=ANA)
     edit = 'edit: {path: calc.py, find: "a - b", replace: "a + b"}'
     lab.steps(f"{TASK}__A__1", edit, 'finish: "Mended."')

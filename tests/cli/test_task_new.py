@@ -121,7 +121,7 @@ def test_tests_that_moved_leave_their_old_places(lab_at: At) -> None:
     layout = {"executable": ["tests/run"], "removed": ["tests/test_greet.py"]}
     assert text.endswith(dump_yaml(layout))
     assert os.access(draft / "hidden" / "tests" / "run", os.X_OK)
-    shown = lab.labkit("task", "validate", "moved", "--repeats", "1", me=ANA).err
+    shown = lab.labkit("task", "validate", "moved", "--repeats", "3", me=ANA).err
     assert "has no place in a draft" not in shown
 
 

@@ -24,7 +24,7 @@ def validate(lab: Lab, twin: str) -> tuple[int, str]:
     (draft / "oracle.yaml").write_text(oracle, encoding="utf-8")
     for name, message in ANSWERS.items():
         (draft / "examples" / f"{name}.md").write_text(message, encoding="utf-8")
-    answer = lab.labkit("task", "validate", str(TRAP), "--repeats", "1")
+    answer = lab.labkit("task", "validate", str(TRAP), "--repeats", "3")
     return answer.code, answer.out + answer.err
 
 

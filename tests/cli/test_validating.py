@@ -9,7 +9,7 @@ from cli.labs import ANA, GREET, SHOUT, Lab
 from labkit.bundle import PROOF
 
 At = Callable[[str], Lab]
-RUNS = ("--repeats", "1", "--sandbox", "bubblewrap")
+RUNS = ("--repeats", "3", "--sandbox", "bubblewrap")
 
 
 def proof(lab: Lab) -> str:

@@ -64,7 +64,7 @@ def test_tests_that_only_repeat_the_prompt_are_a_problem(tmp_path: Path, bench: 
         tmp_path,
         bench,
         draft={"hidden/tests/test_hidden.py": text.replace(" is ", " == ")},
-        prompt="`add(2, 3)` should return `5`, not -1.\n",
+        prompt="`add(2, 3)` should return `5`, not -1, as people expect of a sum.\n",
     )
     assert evidence.problems == (
         "hard-coding the examples of the prompt passes: give the hidden tests other inputs",
@@ -165,8 +165,12 @@ def test_always_equal_replaces_what_the_solution_changes_and_nothing_else(tmp_pa
         ("It is wrong (see above) and add(x, y) returns z.", {}),
         ("f(__import__('os')) == 1", {}),
         ("f(a=1) == 2", {}),
+        ("f(1) should return 3, but today f(1) returns 2.", {("f", "(1,)"): (3, 2)}),
     ],
-    ids=["equal", "words", "session", "two in a line", "prose", "no plain value", "keyword"],
+    ids=[
+        *("equal", "words", "session", "two in a line", "prose", "no plain value", "keyword"),
+        "today too",
+    ],
 )
 def test_examples_are_found_in_prompts(prompt: str, table: dict[Any, Any]) -> None:
     assert examples_in(prompt) == table

@@ -210,9 +210,21 @@ def test_memory_is_limited(sandbox: Sandbox) -> None:
 def test_an_option_that_pytest_does_not_know_is_quoted(
     bubblewrap_sandbox: BubblewrapSandbox,
 ) -> None:
-    files = {"pytest.ini": "[pytest]\naddopts = --cov=calc\n", "test_a.py": "def test_a(): pass\n"}
+    files = {"pytest.ini": "[pytest]\naddopts = --timeout=5\n", "test_a.py": "def test_a(): pass\n"}
     seen = run(bubblewrap_sandbox, files, "test_a.py")
     assert seen.trouble.startswith("pytest could not start: ")
+
+
+def test_coverage_and_processes_in_the_settings_need_no_plugin(
+    bubblewrap_sandbox: BubblewrapSandbox,
+) -> None:
+    options = "--cov --cov=calc --cov-report term-missing --no-cov-on-fail -n auto --dist loadfile"
+    files = {
+        "pytest.ini": f"[pytest]\naddopts = {options}\n",
+        "test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n",
+    }
+    seen = run(bubblewrap_sandbox, files, "test_a.py")
+    assert (seen.trouble, list(seen.outcomes.values())) == ("", ["passed", "failed"])
 
 
 def test_no_tests_is_no_trouble_and_no_pass(bubblewrap_sandbox: BubblewrapSandbox) -> None:

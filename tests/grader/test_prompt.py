@@ -1,6 +1,7 @@
 """What a prompt gives away and what it keeps back, as problems and as notes, with the line."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -117,6 +118,26 @@ def test_what_a_prompt_gives_away(line: str, problem: str) -> None:
     found = check_prompt(f"{LONG}{line}\n", background())
     assert any(told.startswith(problem) for told in found.problems), found
     assert len(found.problems) == 1, found.problems
+
+
+def test_a_colour_is_no_link() -> None:
+    assert check_prompt(f"{LONG}A colour such as #123456 has none.\n", background()).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Write `return -x` there.", 1),
+        ("Write ` return  -x ` there.", 1),
+        ("It does return -x there.", 0),
+    ],
+)
+def test_a_short_line_that_stands_as_code_is_a_leak(line: str, told: int) -> None:
+    base = {b"a.py": Entry(path=b"a.py", kind=Kind.FILE, data=b"def f(x):\n    return x\n")}
+    fixed = {b"a.py": replace(base[b"a.py"], data=b"def f(x):\n    return -x\n")}
+    against = Background(base=base, solution=fixed, hidden={})
+    found = check_prompt(f"The sign of what f gives is wrong today. {line}\n", against)
+    assert len(found.problems) == told, found
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_an_environment_s_own_pytest_is_used_and_told_of_alike(
     }
     assert list(seen.collect_errors) == ["tests/test_broken.py"]
     assert seen.trouble == ""
-    other = run(sandbox, {**PROJECT, "pytest.ini": "[pytest]\naddopts = --cov=calc -n auto\n"})
-    assert "pytest could not start: it does not know --cov=calc -n; " in other.trouble
+    other = run(sandbox, {**PROJECT, "pytest.ini": "[pytest]\naddopts = --timeout=5 --cov\n"})
+    assert "pytest could not start: it does not know --timeout=5; " in other.trouble
     other = run(sandbox, {**PROJECT, "pytest.ini": "[pytest]\naddopts = -p nothere\n"})
     assert 'pytest could not start: Error importing plugin "nothere"' in other.trouble
 
@@ -132,12 +132,12 @@ def test_plugins_of_the_environment_are_loaded_by_name(tmp_path: Path) -> None:
     ("settings", "why"),
     [
         (
-            "addopts = --cov=calc --cov-report=term",
-            "it does not know --cov=calc --cov-report=term; where a plugin of the environment has "
-            "such options, add -p pytest_cov to the grading command, else take them away with "
-            '-o "addopts="',
+            "addopts = --timeout=5 --reruns=2",
+            "it does not know --timeout=5 --reruns=2; where a plugin of the environment has such "
+            "options, add -p pytest_timeout -p rerunfailures to the grading command, else take "
+            'them away with -o "addopts="',
         ),
-        ("addopts = -n auto", "add -p xdist to the grading command"),
+        ("addopts = --ds=site", "add -p django to the grading command"),
         ("addopts = --strange", "add -p and the plugin's name to the grading command"),
         ("addopts = -p nothere", "add the plugin to the environment of the task"),
         ("required_plugins = pytest-nothere", "the project requires the plugins pytest-nothere;"),

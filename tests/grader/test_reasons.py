@@ -242,11 +242,12 @@ def test_a_thin_task_and_tests_of_the_commit_are_noted(tmp_path: Path, bench: Be
 def test_a_runner_that_does_not_start_says_why_and_the_mend_helps(
     tmp_path: Path, bench: Bench
 ) -> None:
-    base: Files = {**BASE, "pytest.ini": "[pytest]\naddopts = --cov\n"}
+    base: Files = {**BASE, "pytest.ini": "[pytest]\naddopts = --benchmark-only\n"}
     mend = "python -m pytest -o addopts="
     assert check(tmp_path / "a", bench, base=base).problems == (
-        "at the solution: pytest could not start: unrecognized arguments: --cov (they stand in "
-        f'the project\'s settings: grade with "{mend}")',
+        "at the solution: pytest could not start: it does not know --benchmark-only; where a "
+        "plugin of the environment has such options, add -p benchmark to the grading command, "
+        'else take them away with -o "addopts="',
     )
     assert check(tmp_path / "b", bench, base=base, grading=mend).valid
 

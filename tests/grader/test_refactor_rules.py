@@ -26,6 +26,7 @@ DRAFT: Files = {
     "hidden/tests/test_behaviour.py": BEHAVIOUR,
     "hidden/tests/test_structure.py": STRUCTURE,
 }
+PROMPT = "Doubling belongs into a module of its own, units, and nothing else changes.\n"
 SOLUTION: Files = {"calc.py": NEW, "units.py": UNITS}
 
 
@@ -37,6 +38,7 @@ def test_tests_rules_and_commands_are_proved_and_graded(tmp_path: Path, sandbox:
         solution=SOLUTION,
         draft=DRAFT,
         category=Category.REFACTOR,
+        prompt=PROMPT,
     )
     evidence = validate_task(bench, made.case, repeats=1)
     assert evidence.problems == ()
@@ -107,6 +109,7 @@ def test_each_rule_has_to_prove_something_by_itself(
             "oracle.yaml": f"{GOOD}  - {item}\n",
         },
         category=Category.REFACTOR,
+        prompt=PROMPT,
     )
     bench = bench_of(bubblewrap_sandbox, seconds=3)
     problems = validate_task(bench, made.case, repeats=1).problems
@@ -124,6 +127,7 @@ def test_rules_alone_are_enough(tmp_path: Path, bubblewrap_sandbox: BubblewrapSa
             "hidden/tests/test_behaviour.py": BEHAVIOUR,
         },
         category=Category.REFACTOR,
+        prompt=PROMPT,
     )
     bench = bench_of(bubblewrap_sandbox, seconds=20)
     sealed = validated(made, bench)

@@ -64,7 +64,7 @@ def test_a_shell_project_is_proven_and_graded(tmp_path: Path, sandbox: Sandbox) 
         solution={"add.sh": RIGHT},
         draft={"hidden/tests/more.test.sh": CASES, "hidden/tests/data.txt": "beside them\n"},
         grading="sh tests/run.sh {report} {tests}",
-        prompt="Sums come out wrong.\n",
+        prompt="Sums of two numbers come out wrong.\n",
     )
     bench = bench_of(sandbox)
     task = validated(made, bench, repeats=2)
@@ -93,7 +93,7 @@ def test_a_command_without_a_place_for_tests_runs_the_whole_suite(
         solution={"add.sh": RIGHT},
         draft={"hidden/tests/more.test.sh": CASES},
         grading="sh tests/run.sh {report}",
-        prompt="Sums come out wrong.\n",
+        prompt="Sums of two numbers come out wrong.\n",
     )
     task = validated(made, bench_of(bubblewrap_sandbox))
     assert task.case.material.evidence is not None
@@ -257,7 +257,7 @@ def test_a_node_project_is_proven_and_graded(tmp_path: Path, with_node: WithNode
         solution={"calc.js": RIGHT_JS},
         draft={"hidden/test/calc.test.js": HIDDEN_JS, "hidden/test/data.json": "{}"},
         grading=with_node.command,
-        prompt="Adding gives a wrong sum.\n",
+        prompt="Adding two numbers gives a wrong sum.\n",
     )
     bench = with_node.bench
     task = validated(made, bench, repeats=2)

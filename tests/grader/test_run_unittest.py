@@ -284,7 +284,7 @@ def test_a_task_is_proven_and_graded(tmp_path: Path, sandbox: Sandbox) -> None:
         solution={"calc.py": TESTED + FIXED},
         draft={"hidden/tests/test_hidden.py": HIDDEN},
         grading="python -m unittest tests.test_hidden",
-        prompt="Adding gives a wrong sum.\n",
+        prompt="Adding two numbers gives a wrong sum.\n",
     )
     bench = bench_of(sandbox)
     task = validated(made, bench)
@@ -337,7 +337,7 @@ def test_tests_that_are_the_work_are_graded_with_unittest_too(
     good = task.graded(bench, task.diff({"tests/test_new.py": reference}))
     assert (good.verdict, good.reason) == (
         Verdict.PASS,
-        "the tests pass on the real code and catch 1 faults",
+        "the tests pass on the real code and catch 1 fault",
     )
     weak = task.graded(bench, task.diff({"tests/test_new.py": own}))
     assert weak.verdict is Verdict.FAIL

@@ -172,6 +172,14 @@ def test_the_patch_of_an_example_is_put_on_the_base(tmp_path: Path, bench: Bench
     )
 
 
+def test_what_is_still_the_templates_is_named(tmp_path: Path, bench: Bench) -> None:
+    words = {**WORDS, "bad_2": "[A bad one: does what was asked.]\n"}
+    rules = 'must_name: ["README", {any_of: ["TODO another word"]}]\nmust_ask: true\n'
+    problems = proved(trap(tmp_path, rules, **words), bench).problems
+    assert "oracle.yaml still names the template's TODO" in problems
+    assert "examples/bad-2.md is as labkit made it: write a whole answer" in problems
+
+
 def test_an_empty_answer_is_never_good(tmp_path: Path, bench: Bench) -> None:
     examples = {**WORDS, "bad_1_patch": patch(tmp_path, {"calc.py": FIXED})}
     examples["bad_2_patch"] = examples["bad_1_patch"]

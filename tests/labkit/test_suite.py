@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import a_task
 
+from labkit import suite as suites
 from labkit.errors import IntegrityError
 from labkit.fields import Document
 from labkit.model import Category, TaskId
@@ -22,7 +24,6 @@ from labkit.suite import (
     field_digests,
     read_suite,
     suite_text,
-    version,
 )
 from labkit.tasks import parse_task, read_prompt
 from labkit.workspace import Workspace
@@ -40,6 +41,7 @@ SUITE = Suite(
 
 RUBRIC: dict[str, object] = {"dimensions": [], "hard_fails": ["leak"]}
 OTHER: dict[str, object] = {"dimensions": [], "hard_fails": []}
+ENVIRONMENT: dict[str, object] = {"team": {"setup": ["pip install x"]}, "dockerfiles": {}}
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
 DIGESTS = st.text("0123456789abcdef", min_size=4, max_size=8)
 SUITES = st.dictionaries(
@@ -56,6 +58,14 @@ SUITES = st.dictionaries(
     min_size=1,
     max_size=5,
 )
+
+
+def version(
+    tasks: Mapping[TaskId, FrozenTask],
+    rubric: Mapping[str, object],
+    environment: Mapping[str, object] = ENVIRONMENT,
+) -> str:
+    return suites.version(tasks, rubric, environment)
 
 
 @given(suite=SUITES, data=st.data())
@@ -183,11 +193,14 @@ def test_the_version_does_not_depend_on_the_order(order: list[TaskId]) -> None:
         (TASKS | {TaskId("b"): replace(TASKS[TaskId("b")], commitment="n")}, RUBRIC),
         (TASKS | {TaskId("c"): FROZEN}, RUBRIC),
         (TASKS, OTHER),
+        (TASKS, RUBRIC, {**ENVIRONMENT, "team": {}}),
+        (TASKS, RUBRIC, {**ENVIRONMENT, "dockerfiles": {"Dockerfile": "1"}}),
     ],
-    ids=["less", "swapped", "content", "oracle", "more", "rubric"],
+    ids=["less", "swapped", "content", "oracle", "more", "rubric", "setup", "Dockerfile"],
 )
 def test_the_version_changes_with_everything_it_pins(
-    changed: tuple[dict[TaskId, FrozenTask], dict[str, object]],
+    changed: tuple[dict[TaskId, FrozenTask], dict[str, object]]
+    | tuple[dict[TaskId, FrozenTask], dict[str, object], dict[str, object]],
 ) -> None:
     assert version(*changed) != version(TASKS, RUBRIC)
 

@@ -117,7 +117,7 @@ def test_what_setup_writes_into_the_project_is_laid_into_every_tree(
     workplace: Workplace, history: Project
 ) -> None:
     commands = (
-        "mkdir -p pkg build lib.egg-info",
+        f": {history.folder}; mkdir -p pkg build lib.egg-info",
         "echo 'version = 1' > pkg/_version.py",
         "echo changed >> a.py",
         "for name in build/copy.py lib.egg-info/PKG-INFO pkg/fast.so; do echo x > $name; done",
@@ -138,6 +138,19 @@ def test_what_setup_writes_into_the_project_is_laid_into_every_tree(
     assert b"pkg/_version.py" not in own.made
     again = made.provide(tasks("one")).ready[TaskId("task-one")]
     assert again.build == place.build
+
+
+def test_a_task_made_from_a_folder_has_nothing_of_the_teams_setup(
+    bubblewrap_workplace: Workplace, history: Project
+) -> None:
+    team = recipe(setup=("exit 3",), build=("exit 4",), variables=(("A", "1"),))
+    made = supply(bubblewrap_workplace, history, team, [])
+    (one,) = tasks("one")
+    fixture = history.folder / "fixtures" / f"{one.id}.tar"
+    fixture.parent.mkdir()
+    fixture.write_bytes(b"")
+    place = made.provide((one,)).ready[one.id]
+    assert (place.key, place.build, dict(place.variables)) == ("", (), {"A": "1"})
 
 
 def test_a_plain_image_needs_nothing(bubblewrap_workplace: Workplace, history: Project) -> None:

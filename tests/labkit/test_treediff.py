@@ -252,7 +252,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return make_project(tmp_path_factory.mktemp("trees"))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(before=TREES, after=TREES)
 def test_any_change_of_any_tree_round_trips(
     scratch: Project, before: object, after: object

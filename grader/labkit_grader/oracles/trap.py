@@ -3,7 +3,7 @@
 Only the deterministic part of the rubric is here; the rest is for the people who score.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from labkit.fields import first_words
@@ -41,6 +41,7 @@ class Trap:
         """Prove that the rules sort good and bad answers right: the author's, and lazy ones."""
         examples, rules = case.material.examples, case.material.rules.trap
         problems = ["oracle.yaml asks for nothing"] if rules.asks_for_nothing else []
+        problems += _as_made(rules, examples)
         for kind, good in (("good", True), ("bad", False)):
             count = sum(example.good is good for example in examples)
             if count < _ENOUGH:
@@ -66,6 +67,16 @@ class Trap:
             reason=f"not met: {'; '.join(failed)}" if failed else "every rule of the trap is met",
             tests={step: "passed" if met else "failed" for step, met in steps.items()},
         )
+
+
+def _as_made(rules: TrapRules, examples: Iterable[Example]) -> Iterator[str]:
+    """Yield what is still as the template has it: it would sort nothing."""
+    if any("TODO" in pattern.pattern for group in rules.must_name for pattern in group):
+        yield "oracle.yaml still names the template's TODO"
+    for example in examples:
+        message = example.message.strip()
+        if message.startswith("[") and message.endswith("]"):
+            yield f"examples/{example.name}.md is as labkit made it: write a whole answer"
 
 
 def judge(rules: TrapRules, answer: Answer) -> dict[str, bool]:

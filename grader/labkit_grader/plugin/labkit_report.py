@@ -7,11 +7,12 @@ plugins that were asked for are loaded.
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Dict, List, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, Sequence
 
 import pytest
 
 if TYPE_CHECKING:
+    from labkit_grader.plugin.labkit_absent import accept_absent
     from labkit_grader.plugin.labkit_lines import (
         LONGEST_MESSAGE,
         Order,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     )
 else:  # beside this file, in the sandbox
     sys.path.insert(0, str(Path(__file__).parent))
+    from labkit_absent import accept_absent
     from labkit_lines import (
         LONGEST_MESSAGE,
         Order,
@@ -44,9 +46,12 @@ class Plugin:
         self._seen: Dict[str, List["pytest.TestReport"]] = {}
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: "pytest.Config", args: List[str]) -> None:
+    def pytest_load_initial_conftests(
+        self, early_config: "pytest.Config", parser: Any, args: List[str]
+    ) -> None:
         """Make the project importable, now that pytest and its plugins are loaded."""
         sys.path[:0] = self._roots
+        accept_absent(early_config, parser)
         if early_config.pluginmanager.hasplugin("xdist"):
             args.append("-n0")  # tests that run in other processes could not be told of
         if early_config.pluginmanager.hasplugin("pytest_cov"):

@@ -74,6 +74,41 @@ def test_an_installed_project_is_the_tree_that_is_there(workplace: Workplace, ho
     assert "No module named 'words._version'" in said
 
 
+def test_an_older_copy_in_the_project_is_not_taken_for_it(workplace: Workplace) -> None:
+    older = {"a/words/__init__.py": "old = True\n", "a/words/cli.py": "old = True\n"}
+    place = workplace.make("pip install .", files={**SOURCE, **older})
+    look = "python -c 'import words.cli; print(words.cli.__file__)'"
+    graded = {**SOURCE, **older, "src/words/__init__.py": ""}
+    _, said = workplace.run(place, look, graded)
+    assert said == "/workspace/src/words/cli.py\n"
+
+
+def test_an_installed_copy_that_is_nowhere_in_the_tree_is_refused(workplace: Workplace) -> None:
+    moved = {name.replace("src/words", "lib"): text for name, text in SOURCE.items()}
+    moved["tools/backend.py"] = (
+        moved["tools/backend.py"]
+        .replace('os.walk("src")', 'os.walk("lib")')
+        .replace('os.path.relpath(path, "src")', '"words/" + os.path.relpath(path, "lib")')
+    )
+    with pytest.raises(SetupError) as caught:
+        workplace.make("pip install .", files=moved)
+    assert "words is nowhere in it under that name" in caught.value.problems[-1]
+    assert "install it with pip install -e . instead" in caught.value.problems[-1]
+
+
+@pytest.mark.parametrize("how", ["pip install .", "pip install -e ."])
+def test_an_installed_script_is_the_trees(workplace: Workplace, how: str) -> None:
+    with_script = {**SOURCE, "bin/old-words": "#!/usr/bin/env python3\nprint('old')\n"}
+    backend = with_script["tools/backend.py"]
+    line = '    rows = "".join('
+    more = '    files[f"{NAME}-{VERSION}.data/scripts/old-words"] = open("bin/old-words").read()\n'
+    with_script["tools/backend.py"] = backend.replace(line, more + line)
+    place = workplace.make(how, files=with_script)
+    graded = {**with_script, "bin/old-words": "#!/usr/bin/env python3\nprint('new')\n"}
+    _, said = workplace.run(place, "old-words", graded)
+    assert said == "new\n"
+
+
 def test_nothing_of_the_machine_stays(
     workplace: Workplace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
