@@ -3,7 +3,12 @@
 from cli.labs import lab_at, stages
 from environs import bubblewrap_workplace, compiler_image, docker_workplace, workplace
 from gitrepo import project
+from hypothesis import settings
 from sandboxes import bubblewrap_sandbox, docker_sandbox, sandbox
+
+# How long an example takes is the machine's business; a benchmark tells of speed.
+settings.register_profile("labkit", deadline=None)
+settings.load_profile("labkit")
 
 __all__ = [
     "bubblewrap_sandbox",

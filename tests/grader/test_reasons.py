@@ -182,6 +182,7 @@ def test_a_name_that_is_not_there_yet_is_right_only_for_a_feature(
         solution={"calc.py": CALC + "def triple(a):\n    return 3 * a\n"},
         draft={**hidden(text), "hidden/tests/test_late.py": late},
         category=category,
+        prompt="A number can be added and doubled, but we need calc.triple too.\n",
     )
     assert evidence.valid
     told = [note for note in evidence.notes if "cannot import name 'triple'" in note]
