@@ -103,7 +103,8 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
     for place, proven in enumerate(in_parallel(lambda task: _prove(proving, task), tasks), 1):
         found.append(proven)
         _keep(proving, proven)
-        say(f"[{place}/{len(tasks)}] {_verdict(proven)}{pace.left(place)}")
+        left = pace.left(place).removeprefix(", ")
+        say(f"[{place}/{len(tasks)}] {_verdict(proven)}" + (f"  ({left})" if left else ""))
         _tell(lab, proven)
     return _sum_up(found, unread, wanted)
 

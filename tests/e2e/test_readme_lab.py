@@ -125,7 +125,7 @@ def test_the_commands_of_the_readme_on_three_machines(  # noqa: PLR0915 - it rea
     for lab, task, commit in ((ana, GREETING, greeted), (ben, SUM, added)):
         lab.done("task", "new", str(task), "--commit", commit, "--category", "bugfix")
         lab.workspace.prompt(task).write_text("It does not do what it should.\n", encoding="utf-8")
-        lab.done("task", "validate", "--repeats", "2", **here)
+        lab.done("task", "validate", "--repeats", "3", **here)
         lab.done("task", "seal")
         assert not lab.workspace.draft(task).exists()
         push(lab, f"task {task}")

@@ -109,7 +109,7 @@ def test_a_source_layout_with_packages_that_its_tests_need(
             lab.edit(lab.workspace.settings, old, new)
     human_tasks(lab)
     here = {"LABKIT_SANDBOX": sandbox.name}
-    lab.done("task", "validate", "--repeats", "2", **here)
+    lab.done("task", "validate", "--repeats", "3", **here)
     for name in (ANA, BEN):
         lab.done("task", "seal", me=name)
     lab.done("task", "freeze", "--pilot", me=ANA)

@@ -50,7 +50,7 @@ def lab(tmp_path: Path, docker_sandbox: DockerSandbox) -> Lab:
 
 def test_a_lab_on_the_history_of_a_published_package(lab: Lab, tmp_path: Path) -> None:
     here = ("--sandbox", "docker")
-    lab.done("task", "validate", "--repeats", "2", *here)
+    lab.done("task", "validate", "--repeats", "3", *here)
     for name in (ANA, BEN):
         lab.done("task", "seal", me=name)
     lab.done("task", "freeze", "--pilot", me=ANA)

@@ -73,7 +73,7 @@ def _write_tasks(stage: Stage, commits: Mapping[str, str]) -> None:
         )  # fmt: skip
         byhand.write_task(stage, task)
     by_hand("the authors wrote prompts, notes and stronger hidden tests into these files")
-    stage.labkit("task", "validate", "--repeats", "2")
+    stage.labkit("task", "validate", "--repeats", "3")
     for name in sample.people():
         stage.labkit("task", "seal", "--me", name)
     stage.labkit("task", "freeze", "--me", next(iter(sample.people())))
