@@ -153,6 +153,20 @@ def test_what_cannot_be_loaded_is_told_by_file(bubblewrap_sandbox: BubblewrapSan
     assert "test/test_named_like_pythons.py" in told  # `test` is Python's own package
 
 
+def test_classes_with_constructors_of_their_own(sandbox: Sandbox) -> None:
+    text = (
+        "import unittest\nclass Own(unittest.TestCase):\n    def __init__(self):\n"
+        "        super().__init__()\n"
+        "class Passes(Own):\n    def runTest(self): pass\n"
+        "class Fails(Own):\n    def runTest(self): self.fail()\n"
+        "class Named(Own):\n    def test_a(self): pass\n"
+    )
+    seen = run(sandbox, {"test_a.py": text}, "test_a.py")
+    assert seen.outcomes == {"test_a.Passes.runTest": "passed", "test_a.Fails.runTest": "failed"}
+    assert list(seen.collect_errors) == ["test_a.Named"]
+    assert seen.trouble == ""
+
+
 def test_the_project_s_own_suite_is_discovered(bubblewrap_sandbox: BubblewrapSandbox) -> None:
     files = {**LAYOUT, "tests/test_loads.py": "def load_tests(*_): raise ValueError('loads')\n"}
     seen = run(bubblewrap_sandbox, files)

@@ -13,7 +13,7 @@ import traceback
 import unittest
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Set, Tuple
 
 if TYPE_CHECKING:
     from labkit_grader.plugin.labkit_lines import (
@@ -135,6 +135,27 @@ def _places(test: Any) -> Tuple[str, str]:
     return f"{kind.__module__}.{kind.__qualname__}", kind.__module__
 
 
+class Loader(unittest.TestLoader):
+    """Loads a class whose tests cannot be made the usual way as one test, or tells of it."""
+
+    def __init__(self, told: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self._told = told
+
+    def loadTestsFromTestCase(self, testCaseClass: Any) -> Any:  # noqa: N803 - its own name
+        try:
+            return super().loadTestsFromTestCase(testCaseClass)
+        except Exception as error:  # noqa: BLE001 - its own constructor may raise anything
+            complaint = _last_words(error)
+        try:  # one that takes no name of a method, as projects with a runner of their own have
+            if hasattr(testCaseClass, "runTest"):
+                return unittest.TestSuite([testCaseClass()])
+        except Exception as error:  # noqa: BLE001
+            complaint = _last_words(error)
+        self._told(f"{testCaseClass.__module__}.{testCaseClass.__qualname__}", complaint)
+        return unittest.TestSuite()
+
+
 class Files:
     """Finds the tests in files or folders; what cannot be loaded becomes a line of the report."""
 
@@ -143,7 +164,7 @@ class Files:
         self._report = report
         self._options = options
         self._roots = roots
-        self._loader = unittest.TestLoader()
+        self._loader = Loader(self._not_loaded)
         if options.k:
             patterns = [one if "*" in one else f"*{one}*" for one in options.k]
             self._loader.testNamePatterns = patterns
