@@ -49,13 +49,10 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
             f"{' --again' if again else ''} --pilot",
         )
     frozen = frozen_tasks(found)
+    rubric = found.rubric.facts() if found.rubric else {}
     plan = _plan(found)
     suite = Suite(
-        version=version(
-            frozen,
-            found.rubric.facts() if found.rubric else {},
-            lab.pinned_environment(found.tasks),
-        ),
+        version=version(frozen, rubric, lab.pinned_environment(found.tasks)),
         frozen_at=now().isoformat(timespec="seconds"),
         difference=the_difference(found.configurations),
         configurations={

@@ -21,7 +21,7 @@ from labkit.tasks import Task, read_tasks
 from labkit.workspace import Workspace, user_folder
 from labkit_runner.preflight import require_unchanged
 
-SHARED = "environment: in labkit.yaml, a Dockerfile, rubric.yaml, or suite.json itself"
+SHARED = "rubric.yaml, environment: in labkit.yaml, a Dockerfile, or suite.json itself"
 """What a suite's version pins beside its tasks."""
 
 

@@ -133,7 +133,7 @@ def test_a_task_file_that_is_wrong(
 ) -> None:
     lab = lab_at("drafted")
     spoil(lab)
-    lab.refused("task", "validate", code=2, says=(str(GREET), *says))
+    lab.refused("task", "validate", str(GREET), code=2, says=(str(GREET), *says))
 
 
 def test_a_prompt_that_nobody_wrote(lab_at: At) -> None:
@@ -170,6 +170,9 @@ def test_an_engine_that_does_not_run(stages: Stages, command: tuple[str, ...], m
 def test_an_image_that_is_not_there(lab_at: At) -> None:
     lab = lab_at("frozen")
     lab.edit(lab.workspace.settings, "labkit-base:local", "no-such-image:1")
+    changed = ("changed since the suite was frozen: rubric.yaml, environment: in labkit.yaml",)
+    lab.refused("task", "run", "--sandbox", "docker", me=ANA, code=3, says=changed)
+    lab.done("task", "freeze", "--again", "--pilot", me=ANA)
     says = ("no image no-such-image:1", "pull or build it")
     lab.refused("task", "run", "--sandbox", "docker", me=ANA, code=3, says=says)
 

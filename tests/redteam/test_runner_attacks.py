@@ -23,7 +23,13 @@ class Adds(unittest.TestCase):
 """
 LEAVE = "import os\nos._exit(0)\n"
 IN_THE_CALL = CALC.replace("    return a - b\n", "    import os\n    os._exit(0)\n")
-SHADOWS = ("unittest.py", "labkit_lines.py", "labkit_absent.py", "labkit_unittest/__init__.py")
+SHADOWS = (
+    "unittest.py",
+    "labkit_lines.py",
+    "labkit_absent.py",
+    "labkit_loader.py",
+    "labkit_unittest/__init__.py",
+)
 UNITTEST_ATTACKS: dict[str, Files] = {
     "nothing": {},
     "os._exit at import": {"calc.py": LEAVE},

@@ -13,7 +13,7 @@ import traceback
 import unittest
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Set, Tuple
 
 if TYPE_CHECKING:
     from labkit_grader.plugin.labkit_lines import (
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
         open_report,
         read_order,
     )
+    from labkit_grader.plugin.labkit_loader import Loader, last_words
 else:  # beside this file, in the sandbox
     sys.path.insert(0, str(Path(__file__).parent))
     from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report, read_order
+    from labkit_loader import Loader, last_words
 
 _WORST_FIRST = ("error", "failed", "xfail", "skipped", "passed")
 _FAILED, _USAGE, _NO_TESTS = 1, 4, 5
@@ -135,27 +137,6 @@ def _places(test: Any) -> Tuple[str, str]:
     return f"{kind.__module__}.{kind.__qualname__}", kind.__module__
 
 
-class Loader(unittest.TestLoader):
-    """Loads a class whose tests cannot be made the usual way as one test, or tells of it."""
-
-    def __init__(self, told: Callable[[str, str], None]) -> None:
-        super().__init__()
-        self._told = told
-
-    def loadTestsFromTestCase(self, testCaseClass: Any) -> Any:  # noqa: N803 - its own name
-        try:
-            return super().loadTestsFromTestCase(testCaseClass)
-        except Exception as error:  # noqa: BLE001 - its own constructor may raise anything
-            complaint = _last_words(error)
-        try:  # one that takes no name of a method, as projects with a runner of their own have
-            if hasattr(testCaseClass, "runTest"):
-                return unittest.TestSuite([testCaseClass()])
-        except Exception as error:  # noqa: BLE001
-            complaint = _last_words(error)
-        self._told(f"{testCaseClass.__module__}.{testCaseClass.__qualname__}", complaint)
-        return unittest.TestSuite()
-
-
 class Files:
     """Finds the tests in files or folders; what cannot be loaded becomes a line of the report."""
 
@@ -178,7 +159,7 @@ class Files:
         try:
             found = self._loader.discover(options.start, options.pattern, options.top)
         except (SystemExit, Exception) as error:  # noqa: BLE001
-            self._not_loaded(options.start, _last_words(error))
+            self._not_loaded(options.start, last_words(error))
             return unittest.TestSuite()
         return self._loaded(found)
 
@@ -190,7 +171,7 @@ class Files:
         except unittest.SkipTest:
             return unittest.TestSuite()
         except BaseException as error:  # noqa: BLE001 - sys.exit in a module is no end of the run
-            self._not_loaded(name, _last_words(error))
+            self._not_loaded(name, last_words(error))
             return unittest.TestSuite()
         return self._loaded(self._loader.loadTestsFromModule(loaded))
 
@@ -242,11 +223,6 @@ def _imported(name: str, path: Path) -> Any:
 
 def _failed_name(test: Any) -> str:
     return str(getattr(test, "_testMethodName", test))
-
-
-def _last_words(error: BaseException) -> str:
-    lines = traceback.format_exception(type(error), error, error.__traceback__)
-    return "".join(lines)
 
 
 def leaves(suite: Any) -> Iterator[Any]:
