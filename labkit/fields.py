@@ -283,3 +283,8 @@ def first_words(names: Sequence[str], most: int = 8) -> str:
     """Return a list of names as words, cut after `most` of them."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def counted(count: int, what: str) -> str:
+    """Return "1 task", "2 tasks"."""
+    return f"1 {what}" if count == 1 else f"{count} {what}s"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from labkit.fields import counted
 from labkit.model import Category
 from labkit.scaffold import left_of_template
 from labkit.testpaths import PathKind, path_kind
@@ -259,7 +260,7 @@ def count_words(prompt: str) -> int:
 
 def _size(prompt: str) -> Iterator[tuple[Kind, str]]:
     words = count_words(prompt)
-    told = "1 word" if words == 1 else f"{words} words"
+    told = counted(words, "word")
     hint = "say what happens, what should happen, and how to see it"
     if words < FEWEST_WORDS:
         yield Kind.SHORT, f"{told}, at least {FEWEST_WORDS} are needed; {hint}"

@@ -10,11 +10,6 @@ from collections.abc import Callable
 _LONGEST = 300
 _PLUGINS = {
     "--cov": "pytest_cov",
-    "--no-cov": "pytest_cov",
-    "-n": "xdist",
-    "--numprocesses": "xdist",
-    "--dist": "xdist",
-    "--maxprocesses": "xdist",
     "--timeout": "pytest_timeout",
     "--reruns": "rerunfailures",
     "--asyncio": "asyncio",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from labkit.cli.console import ask, say
 from labkit.cli.lab import Lab
 from labkit.errors import InputError
+from labkit.fields import counted
 from labkit.git import Commit, Repository
 from labkit.guess import Guess, guess, headline, new_public_names
 from labkit.model import Category, TaskId
@@ -245,14 +246,13 @@ def _tell(
     elif not start.solved.changes:
         say("  base and solution hold the same files: there is nothing to solve between them")
     elif hidden.files or hidden.links:
-        count = len(hidden.files) + len(hidden.links)
-        files = "1 file" if count == 1 else f"{count} files"
+        files = counted(len(hidden.files) + len(hidden.links), "file")
         say(f"  the commit's tests are drafted, {files}; make them stronger: {draft / 'hidden'}")
     else:
         say("  the commit adds or changes no test, so there is no hidden test yet")
         say(f"  write some, at their paths in the project: {draft}/hidden/tests/test_....py")
     if hidden.removed:
-        files = "1 path" if len(hidden.removed) == 1 else f"{len(hidden.removed)} paths"
+        files = counted(len(hidden.removed), "path")
         say(f"  {files} that the commit removed stand in {draft / 'hidden.yaml'}")
     for what in hidden.left_out:
         say(f"  left out of the draft: {what}")

@@ -9,6 +9,7 @@ from labkit.cli.identity import PASSPHRASE_FILE, ask_passphrase
 from labkit.cli.lab import Lab, holder_key_path
 from labkit.cli.sealing import seal_drafts
 from labkit.errors import InputError
+from labkit.fields import counted
 from labkit.model import TaskId
 from labkit.phases import require_authoring
 from labkit.seal import new_identity, write_identity
@@ -52,5 +53,4 @@ def seal_handed_over(folder: Path, me: str, *, overwrite: bool) -> None:
     tasks = [read_task(lab.workspace, TaskId(path.name), lab.repository) for path in folders]
     drafts = {task.id: read_draft(path) for task, path in zip(tasks, folders, strict=True)}
     seal_drafts(lab, person, tasks, drafts, overwrite=overwrite)
-    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
-    say(f"sealed {count}; delete {folder} once you have looked at them")
+    say(f"sealed {counted(len(tasks), 'task')}; delete {folder} once you have looked at them")

@@ -11,7 +11,7 @@ from labkit.cli.lab import Lab
 from labkit.cli.parallel import in_parallel
 from labkit.errors import LabkitError, PhaseError
 from labkit.export import read_base
-from labkit.fields import Document, json_text
+from labkit.fields import Document, counted, json_text
 from labkit.fitness import Candidate
 from labkit.git import Repository
 from labkit.mining import Mined, mine
@@ -102,7 +102,7 @@ def _used() -> dict[str, TaskId]:
 
 def _check_all(lab: Lab, best: Sequence[Candidate], sandbox: str) -> dict[str, Checked]:
     bench = open_bench(lab, sandbox)
-    commits = "1 commit" if len(best) == 1 else f"{len(best)} commits"
+    commits = counted(len(best), "commit")
     say(f"checking {commits} in {bench.sandbox.name}: their own tests, before and after")
     pace = Pace(len(best))
     checked: dict[str, Checked] = {}
@@ -189,7 +189,7 @@ def _would_do(one: Candidate, used: Mapping[str, TaskId], checked: Mapping[str, 
 
 def _tell(found: Mined, best: Sequence[Candidate]) -> None:
     counts = ", ".join(f"{count} {why}" for why, count in found.unfit.most_common())
-    commits = "1 commit" if found.read == 1 else f"{found.read} commits"
+    commits = counted(found.read, "commit")
     say(f"{commits} read; left out: {counts or 'none'}")
     if found.candidates:
         say(f"{len(found.candidates)} touch both source and tests; --limit N shows more of them")

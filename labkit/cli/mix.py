@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from labkit.fields import counted
 from labkit.model import Category
 from labkit.settings import Person, Role, Settings
 from labkit.tasks import Task
@@ -45,8 +46,3 @@ def mix_problems(
             f"{counted(len(tasks), 'task')} in all: {_TEAM_TASKS} or more are asked of a team of "
             f"{len(students)}"
         )
-
-
-def counted(count: int, what: str) -> str:
-    """Return "1 task", "2 tasks"."""
-    return f"{count} {what}{'' if count == 1 else 's'}"

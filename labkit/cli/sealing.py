@@ -10,6 +10,7 @@ from labkit.cli.author import chosen_drafts
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
 from labkit.errors import PhaseError, refuse
+from labkit.fields import counted
 from labkit.model import TaskId
 from labkit.phases import require_authoring
 from labkit.readable import Known, still_readable
@@ -35,7 +36,7 @@ def seal_own(names: Sequence[str], me: str, *, overwrite: bool) -> None:
     for task in drafts:
         shutil.rmtree(lab.workspace.draft(task))
     _require_gone(lab, drafts)
-    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+    count = counted(len(tasks), "task")
     say(f"sealed {count} into {lab.workspace.handover}: hand that folder to the holder")
 
 

@@ -7,11 +7,10 @@ from itertools import groupby
 from labkit.cli.console import data
 from labkit.cli.freezing import frozen_tasks
 from labkit.cli.lab import Lab
-from labkit.cli.mix import counted
 from labkit.cli.sizes import solution_size
 from labkit.cli.states import Standing, State
 from labkit.cli.survey import Finding, Survey, Weight, survey
-from labkit.fields import json_text
+from labkit.fields import counted, json_text
 from labkit.model import Category, TaskId
 from labkit.suite import version
 from labkit.tasks import Task

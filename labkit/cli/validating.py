@@ -16,6 +16,7 @@ from labkit.cli.parallel import in_parallel
 from labkit.cli.sandboxes import supply_of
 from labkit.errors import InputError, LabkitError
 from labkit.export import read_base
+from labkit.fields import counted
 from labkit.model import TaskId
 from labkit.phases import require_authoring
 from labkit.scaffold import is_untouched
@@ -97,7 +98,7 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
         failed=supplied.failed,
         workers=max(1, (cpu_count() or 1) // len(tasks)),
     )
-    say(f"proving {_count(len(tasks), 'task')} in {bench.sandbox.name}")
+    say(f"proving {counted(len(tasks), 'task')} in {bench.sandbox.name}")
     pace = Pace(len(tasks))
     found: list[_Proven] = []
     for place, proven in enumerate(in_parallel(lambda task: _prove(proving, task), tasks), 1):
@@ -239,13 +240,9 @@ def _sum_up(found: Sequence[_Proven], unread: Sequence[LabkitError], wanted: Wan
     errors = [*unread, *(each.error for each in found if each.error is not None)]
     total = len(found) + len(unread)
     if unsound:
-        say(f"{unsound} of {_count(total, 'task')} not sound yet")
+        say(f"{unsound} of {counted(total, 'task')} not sound yet")
     if errors:
-        say(f"{len(errors)} of {_count(total, 'task')} could not be examined")
+        say(f"{len(errors)} of {counted(total, 'task')} could not be examined")
     if wanted.quick:
         say("a quick look, without cheats: nothing is written; labkit task validate proves")
     return 1 if unsound else max((error.exit_code for error in errors), default=0)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from labkit.archive import Entry, Kind
 from labkit.errors import IntegrityError
-from labkit.fields import first_words
+from labkit.fields import counted, first_words
 from labkit_grader.execute import Bench
 from labkit_grader.made import Made, with_files
 from labkit_grader.oracles.interface import Case, Finding, Work
@@ -69,7 +69,7 @@ def grade_written(bench: Bench, case: Case, work: Work) -> Finding:
     return Finding(
         passed=not steps.reasons,
         reason="; ".join(steps.reasons)
-        or f"the tests pass on the real code and catch {_counted(len(faults))}",
+        or f"the tests pass on the real code and catch {counted(len(faults), 'fault')}",
         tests=steps.outcomes,
         flags=run_flags(real, lies),
         neutralised=guarded.neutralised,
@@ -105,8 +105,8 @@ def _on_other_code(
     missed = [name for name, is_caught in caught.items() if not is_caught]
     if missed:
         steps.reasons.append(
-            f"the tests catch {len(faults) - len(missed)} of {_counted(len(faults))}; not caught: "
-            f"{first_words(missed)}"
+            f"the tests catch {len(faults) - len(missed)} of {counted(len(faults), 'fault')}; "
+            f"not caught: {first_words(missed)}"
         )
 
 
@@ -153,10 +153,6 @@ def _names(made: Made, faults: Mapping[str, Tree]) -> list[str]:
     neutral = [_NEUTRAL] if made.neutral else []
     gutted = [_GUTTED] if made.gutted else []
     return [_REAL, _AGAIN, *neutral, *gutted, *faults]
-
-
-def _counted(faults: int) -> str:
-    return "1 fault" if faults == 1 else f"{faults} faults"
 
 
 def _added_tests(base: Tree, tree: Tree, is_test: Callable[[str], bool]) -> tuple[Entry, ...]:

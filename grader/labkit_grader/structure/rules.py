@@ -7,6 +7,7 @@ what the run left. A file that is gone has lost its symbols, imports and text; i
 from dataclasses import dataclass
 from typing import Protocol
 
+from labkit.fields import counted
 from labkit_grader.place import Tree
 from labkit_grader.pysource import TOO_DEEP, Source, UnreadableError, file_data, read_source
 from labkit_grader.structure.imports import uses_of
@@ -115,7 +116,7 @@ class FileLength:
     at_most: int
 
     def __str__(self) -> str:
-        return f"{self.file} has at most {_lines(self.at_most)}"
+        return f"{self.file} has at most {counted(self.at_most, 'line')}"
 
     def short_of(self, tree: Tree) -> str:
         """Count the lines."""
@@ -135,7 +136,7 @@ class FunctionLength:
     at_most: int
 
     def __str__(self) -> str:
-        return f"{_which(self.function, self.file)} has at most {_lines(self.at_most)}"
+        return f"{_which(self.function, self.file)} has at most {counted(self.at_most, 'line')}"
 
     def short_of(self, tree: Tree) -> str:
         """Measure the longest."""
@@ -206,7 +207,7 @@ class NoDuplicate:
     lines: int
 
     def __str__(self) -> str:
-        return f"no {_lines(self.lines)} stand twice in {', '.join(self.files)}"
+        return f"no {counted(self.lines, 'line')} stand twice in {', '.join(self.files)}"
 
     def short_of(self, tree: Tree) -> str:
         """Compare all runs of lines."""
@@ -227,7 +228,3 @@ def _missing(path: str) -> UnreadableError:
 
 def _which(function: str, file: str) -> str:
     return f"{function} in {file}" if function else f"every function in {file}"
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count} lines"
