@@ -47,6 +47,12 @@ class Flag(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     REPAIRED = "repaired"
     NEUTRALISED = "neutralised"
+    DEPENDENCIES = "dependencies"
+    """The diff changes what the project depends on; nothing of that was installed."""
+    SUSPICIOUS = "suspicious"
+    """People should look at the diff: it has what dishonest work often has."""
+    WEAK = "weak"
+    """The verdict rests on an exit code alone."""
 
 
 class Ended(StrEnum):

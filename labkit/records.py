@@ -98,13 +98,27 @@ class GradeRecord:
     flags: tuple[Flag, ...] = ()
     tests: Mapping[str, str] = field(default_factory=dict)
     """Each expected test (or oracle step): passed, failed, error, skipped, missing."""
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """What the grading protocol checked of the run itself, and what it saw."""
+    unexpected: tuple[str, ...] = ()
+    """Tests that ran and that validation did not know; they count for nothing."""
+    submission: str = ""
+    """What was handed in where that is no ordinary diff: no file, null, empty or blank."""
     forbidden_edits: tuple[str, ...] = ()
     neutralised: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    """Changes to what the project depends on, one sentence each; nothing was installed."""
+    suspicions: tuple[str, ...] = ()
+    """What people should look at, one sentence each; no part of the verdict."""
     repairs: tuple[str, ...] = ()
     seconds: float | None = None
     image_digest: str = ""
     environment: str = ""
     """The hash of the environment that setup made, as in run.json."""
+    supersedes: str = ""
+    """SHA-256 of the grade.json that this one replaces, if any; that one is kept beside it."""
+    because: str = ""
+    """Why it was graded again."""
 
 
 def save(path: Path, record: RunRecord | MissingRecord | GradeRecord) -> None:
