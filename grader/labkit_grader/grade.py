@@ -79,6 +79,8 @@ def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Findin
         reason=reason,
         flags=tuple(_flags(finding, applied, forbidden)),
         tests=finding.tests,
+        checks=finding.checks,
+        unexpected=finding.unexpected,
         forbidden_edits=forbidden,
         neutralised=finding.neutralised,
         repairs=applied.repairs,
