@@ -84,20 +84,16 @@ def make_sentinel(command: Command, targets: tuple[str, ...]) -> Sentinel | None
     return Sentinel(entry=Entry(path=path.encode(), kind=Kind.FILE, data=text.encode()))
 
 
+def kind_of(name: str) -> str:
+    """Return the kind in a name of `TestRun.sentinel`."""
+    return name.partition(" ")[0]
+
+
 def kinds_that_fail(sentinel: Mapping[str, str]) -> tuple[str, ...]:
     """Return the kinds of which tests were seen and none but failing ones."""
-    kinds = {name.partition(" ")[0] for name in sentinel}
-    return tuple(
-        sorted(
-            kind
-            for kind in kinds
-            if all(
-                outcome in BROKEN
-                for name, outcome in sentinel.items()
-                if name.partition(" ")[0] == kind
-            )
-        )
-    )
+    kinds = {kind_of(name) for name in sentinel}
+    others = {kind_of(name) for name, outcome in sentinel.items() if outcome not in BROKEN}
+    return tuple(sorted(kinds - others))
 
 
 def _functions(chance: Random) -> str:

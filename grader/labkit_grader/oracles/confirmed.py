@@ -13,6 +13,7 @@ from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.rounds import run_hidden
 from labkit_grader.oracles.sides import run_flags, stage
 from labkit_grader.protected import Guarded
+from labkit_grader.sentinel import kinds_that_fail
 from labkit_grader.tamper import contradictions, strangers
 from labkit_grader.testrun import PASSED, Runner, TestRun
 
@@ -35,7 +36,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     tests = {test: run.outcome(test) for test in expected.tests}
     injected, unexpected = strangers(run, case.command(), _targets(case), expected)
     lies = (*contradictions(run, expected.tests, expected.guards.sentinel), *injected)
-    reason = _reason(run, tests, lies)
+    reason = _reason(run, tests, lies) or _without_sentinel(run, expected)
     second = _Second(checks={})
     if not reason:
         second = _confirm(bench, case, staged, run, expected)
@@ -64,6 +65,14 @@ def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
     if not_passed:
         return f"{len(not_passed)} of {len(tests)} expected tests did not pass"
     return ""
+
+
+def _without_sentinel(run: TestRun, expected: Expected) -> str:
+    """Return a reason when tests that have to fail were not seen at all."""
+    seen = kinds_that_fail(run.sentinel)
+    if set(expected.guards.sentinel) <= set(seen):
+        return ""
+    return "the tests of labkit's own that have to fail beside the hidden ones did not run"
 
 
 def _checks(run: TestRun, expected: Expected) -> dict[str, str]:
@@ -109,8 +118,7 @@ def _confirm(
             flags=(Flag.TAMPERED,),
             checks={"twin": f"{asked}, {len(passed)} passed all the same"},
         )
-    if lies or run.trouble:
-        why = "; ".join(lies) or run.trouble
+    if why := "; ".join(lies) or run.trouble or _without_sentinel(run, expected):
         return _Second(
             reason=f"the tests passed, but run once more with wrong expectations {why}",
             flags=run_flags(run, lies),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Tuple
 if TYPE_CHECKING:
     from labkit_grader.plugin.labkit_lines import Report
 
-_MOST_LINES = 200_000
+_MOST_LINES = 50_000
 
 
 class Trial:

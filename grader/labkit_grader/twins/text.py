@@ -22,7 +22,7 @@ _IN_BRACKETS = re.compile(r"(?:\[\[?|\btest)\s.*\s==?\s*['\"]?$")
 _EQUALS = r"(?i:assert\w*eq\w*|\w*equals?|assert\w*same)"
 _FIRST = re.compile(rf"\b{_EQUALS}!?\s*(?:\(\s*(?:t,\s*)?|\s)['\"`]?$")
 """`assertEquals(5, x)`, `assert_equal 5, x`."""
-_LAST = re.compile(rf"\b{_EQUALS}!?\s*[( ].*[,\s]\s*['\"`]?$")
+_LAST = re.compile(rf"\b{_EQUALS}!?\s*[( ](.*[,\s])\s*['\"`]?$")
 _AFTER_LAST = re.compile(r"^['\"`]?\s*\)?\s*;?\s*$")
 """`strictEqual(x, 5);`, `assert_eq!(x, 5);`, with nothing behind it."""
 
@@ -75,7 +75,7 @@ def _values(path: str, text: str) -> Iterator[_Word]:
     except ClassNotFound:
         return
     for start, kind, value in lexer.get_tokens_unprocessed(text):
-        if kind not in Literal or kind is String.Doc or not re.search("[A-Za-z0-9]", value):
+        if kind[:1] != Literal[:1] or kind is String.Doc or not re.search("[A-Za-z0-9]", value):
             continue
         end = start + len(value)
         line_start = text.rfind("\n", 0, start) + 1
@@ -93,7 +93,10 @@ def _is_expected(value: _Word) -> bool:
         return True
     if _IN_BRACKETS.search(value.before):
         return True
-    return bool(_LAST.search(value.before) and _AFTER_LAST.search(value.after))
+    last = _LAST.search(value.before)
+    if last is None or last[1].count("(") != last[1].count(")"):
+        return False  # it stands in a call of its own: an input
+    return _AFTER_LAST.search(value.after) is not None
 
 
 def _other(value: str, chance: Random) -> str:
