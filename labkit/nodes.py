@@ -16,6 +16,7 @@ _MOST_BYTES = 4 * 1024 * 1024
 _TEXT = "tag:yaml.org,2002:str"
 _FIELDS = "write its fields, one a line: name: value"
 _DEEPEST = 30
+_TOO_LARGE = 10**15
 _NO_LINE = yaml.Mark("", 0, -1, -1, None, 0)
 
 
@@ -129,12 +130,14 @@ def _plain_scalar(value: object, place: str, problems: list[str]) -> ScalarNode:
             return ScalarNode(_TEXT, value, _NO_LINE, _NO_LINE, style='"')
         case bool():
             return _scalar("bool", str(value).lower())
-        case int() | float():
+        case int() | float() if abs(value) < _TOO_LARGE:
             return _scalar("float", f"{value:.15f}".rstrip("0").rstrip("."))
         case None:
             return _scalar("null", "")
         case _:
-            problems.append(f"{place}: a value of type {type(value).__name__} cannot be used here")
+            kind = type(value).__name__
+            what = "such a number" if kind in ("int", "float") else f"a value of type {kind}"
+            problems.append(f"{place}: {what} cannot be used here")
             return _scalar("null", "")
 
 

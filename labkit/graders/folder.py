@@ -25,6 +25,7 @@ _ITS_DOING = {
     errno.ELOOP: "is a link",
     errno.EACCES: "cannot be read",
     errno.ENXIO: "is not a file",
+    errno.ENAMETOOLONG: "cannot have that name",
 }
 """What a candidate can do to a path. Any other error is the machine's."""
 
@@ -76,9 +77,10 @@ def _read(folder: Path, path: str) -> bytes | Unreadable:
         handle = os.open(name, _FILE, dir_fd=at)
     finally:
         os.close(at)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return Unreadable(why=f"{path} is not a file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return Unreadable(why=f"{path} is not a file")
         data = file.read(MOST_FILE_BYTES + 1)
     if len(data) > MOST_FILE_BYTES:
         return Unreadable(why=f"{path} is larger than {MOST_FILE_BYTES:,} bytes")
@@ -90,6 +92,8 @@ def entries_of(folder: Path) -> tuple[Entry, ...] | Unreadable:
 
     Raises OSError when the machine, and not the candidate, keeps it from being read.
     """
+    if folder.is_symlink() or not folder.is_dir():
+        return Unreadable(why="the folder is missing")
     entries: list[Entry] = []
     total = 0
     for path in _walk(folder):

@@ -88,12 +88,13 @@ class Registry:
 
     def built(self, fields: Fields, tools: Tools) -> Grader:
         """Make a grader of a mapping inside a file; its problems are noted there."""
-        name = fields.text("name")
+        name = fields.word("name", self.names(), instead="")
+        if not name:
+            return _never
         try:
             builder = self.find(name)
         except LabkitError as error:
-            if "name" in fields:
-                fields.problem("name", f"{error.message} ({error.hint})")
+            fields.problem("name", f"{error.message} ({error.hint})")
             return _never
         try:
             made = builder(fields, tools)
