@@ -162,6 +162,13 @@ def test_a_folder_with_too_much_in_it_is_refused(folder: Path) -> None:
     assert not isinstance(entries_of(folder), Unreadable)
 
 
+def test_a_folder_with_too_many_files_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labkit.graders.folder._MOST_ENTRIES", 1)
+    assert entries_of(folder) == Unreadable(why="the folder holds more than 1 files")
+
+
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert entries_of(tmp_path / "gone") == Unreadable(why="the folder is missing")
     assert read_inside(tmp_path, "gone") == Unreadable(why="gone is missing")

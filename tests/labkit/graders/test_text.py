@@ -165,6 +165,7 @@ def test_the_score_of_contains_all_is_a_share(words: list[str], text: str) -> No
         ("(?m)^b$", "a\r\nb\r\nc", True),
         ("a$", "a\n", False),
         ("caf\u00e9", "cafe\u0301", True),
+        ("^cafe\u0301$", "caf\u00e9", True),
         ("a.b", "a\0b", True),
         ("a.b", "a\nb", False),
         ("(?i)PARIS", "paris", True),
