@@ -108,13 +108,15 @@ Method = Callable[[G, Output, Case], Verdict]
 def grade(grader: Grader, output: Output, case: Case) -> Verdict:
     """Return a grader's verdict; one that raises or answers anything else has not graded.
 
-    The way to call a grader that somebody else wrote.
+    The way to call a grader that somebody else wrote. Only Ctrl-C goes through.
     """
     try:
         verdict = grader(output, case)
+    except KeyboardInterrupt:
+        raise
     except LabkitError as error:
         return Verdict.ungraded(error.message)
-    except Exception as error:  # noqa: BLE001 - a broken grader is a missing measurement
+    except BaseException as error:  # noqa: BLE001 - a broken grader is a missing measurement
         return Verdict.ungraded(f"the grader raised {raised(error)}")
     if type(verdict) is not Verdict:
         return Verdict.ungraded(f"the grader answered {shown_type(verdict)}, not a Verdict")

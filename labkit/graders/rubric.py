@@ -59,9 +59,11 @@ class RubricGrader:
         """Return the judge's score, or what it did instead."""
         try:
             answer = self.judge(criterion, output, case)
+        except KeyboardInterrupt:
+            raise
         except LabkitError as error:
             return f"failed ({error.message})"
-        except Exception as error:  # noqa: BLE001 - a judge that fails is a missing measurement
+        except BaseException as error:  # noqa: BLE001 - a judge that fails is a missing measurement
             return f"raised {raised(error)}"
         if type(answer) not in (bool, int, float):
             return f"answered {shown_type(answer)}"

@@ -20,8 +20,11 @@ FORGIVING = Likeness(whitespace=Whitespace.ENDS)
 _LONGEST_PATTERN = 10_000
 _MOST_STEPS = 2 << 30
 """Characters times size of the compiled pattern: at most about ten seconds of matching."""
+_BOTH_SHOWN = 120
 _NO_REFERENCE = "the grader is given nothing to compare with, and the case has no reference"
 _RE2 = "labkit uses RE2, which knows no look-around and no back references: combine graders"
+
+Same = str | bytes
 
 
 def answer_text(output: Output, path: str, case: Case) -> str | Verdict:
@@ -77,9 +80,6 @@ def exact(fields: Fields, _: Tools) -> Exact:
     return Exact(expected=expected, likeness=Likeness.read(fields, FORGIVING))
 
 
-Same = str | bytes
-
-
 def compared(found: Same, wanted: Same) -> Verdict:
     """Return the verdict on two texts, or two contents, that have to be equal."""
     if found == wanted:
@@ -87,13 +87,10 @@ def compared(found: Same, wanted: Same) -> Verdict:
     if len(found) + len(wanted) <= _BOTH_SHOWN:
         return Verdict.failing(f"expected {shown(wanted)}, found {shown(found)}")
     at = _first_difference(found, wanted)
+    unit = "character" if isinstance(wanted, str) else "byte"
     return Verdict.failing(
-        f"differs from character {at + 1} on: "
-        f"expected {shown(wanted[at:])}, found {shown(found[at:])}"
+        f"differs from {unit} {at + 1} on: expected {shown(wanted[at:])}, found {shown(found[at:])}"
     )
-
-
-_BOTH_SHOWN = 120
 
 
 def _first_difference(one: Same, other: Same) -> int:
@@ -136,7 +133,7 @@ class ContainsAll:
         text = self.likeness.plain(found)
         missing = [shown(word) for word in words if self.likeness.plain(word) not in text]
         if not missing:
-            return Verdict.passing(f"has {counted(len(words), 'word')} of {len(words)}")
+            return Verdict.passing(f"has all of {counted(len(words), 'word')}")
         score = (len(words) - len(missing)) / len(words)
         return Verdict.failing(f"does not have {first_words(missing)}", score=score)
 

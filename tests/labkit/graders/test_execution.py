@@ -1,5 +1,6 @@
 """Commands: in a sandbox, on a copy, bounded, and never on the host."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -70,6 +71,25 @@ def test_a_command_that_hangs_or_floods_is_bounded(sandbox: Sandbox, folder: Pat
     assert full.passed is False
     left = run(sandbox, "(while :; do sleep 1; done) & exit 0", Output(), seconds=10)
     assert left.graded
+
+
+def test_files_keep_names_that_are_no_text(sandbox: Sandbox, tmp_path: Path) -> None:
+    for name in (b"\xff\xfe", b"two\nlines", b"-rf", b" ", "\u00e9".encode()):
+        (tmp_path / os.fsdecode(name)).write_bytes(name)
+    command = 'test "$(cat -- *)" = "$(printf \' -rftwo\\nlines\\303\\251\\377\\376\')"'
+    verdict = run(sandbox, f"LC_ALL=C; {command}", Output(folder=tmp_path))
+    assert verdict.passed, verdict.detail
+
+
+def test_what_a_command_leaves_behind_changes_nothing(sandbox: Sandbox) -> None:
+    limits = Limits(seconds=20, memory=256, scratch=32, returned_bytes=1000)
+    grader = ShellExitZero(
+        command="for each in 1 2 3 4 5; do head -c 900 /dev/zero > /report/$each || exit 1; done",
+        sandbox=sandbox,
+        image=IMAGE,
+        limits=limits,
+    )
+    assert grader(Output(), CASE) == Verdict.passing("exit 0")
 
 
 def test_an_output_without_a_folder_gets_an_empty_one(sandbox: Sandbox) -> None:

@@ -58,6 +58,8 @@ def test_a_large_file_is_compared_and_a_larger_one_fails(folder: Path) -> None:
     assert FileEquals(path="big", expected=content)(Output(folder=folder), CASE).passed
     loose = FileEquals(path="big", expected="x", likeness=Likeness())(Output(folder=folder), CASE)
     assert "big is too long" in loose.detail
+    other = FileEquals(path="big", expected=content + b"y")(Output(folder=folder), CASE)
+    assert other.detail == "differs from byte 20971521 on: expected b'y', found b''"
     with (folder / "big").open("wb") as file:
         file.truncate(10**12)
     verdict = FileEquals(path="big", expected=b"x")(Output(folder=folder), CASE)

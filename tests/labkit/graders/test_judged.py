@@ -85,7 +85,7 @@ def marks(**scores: object) -> Judge:
     def judge(criterion: Criterion, output: Output, case: Case) -> object:
         del output, case
         answer = scores[criterion.name]
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
@@ -138,6 +138,7 @@ def test_the_mean_is_exact(scores: list[int], weights: list[int], threshold: int
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
+        (SystemExit(0), "raised SystemExit: 0 for a"),
         (TimeoutError("no answer"), "raised TimeoutError: no answer for a"),
         (ToolError("the model is not there"), "failed (the model is not there) for a"),
         (None, "answered nothing for a"),
@@ -152,6 +153,11 @@ def test_a_judge_that_cannot_judge_is_missing_data(answer: object, why: str) -> 
     verdict = rubric(marks(a=answer, b=1), a=1, b=1)(FIVE, CASE)
     assert (verdict.passed, verdict.score) == (None, None)
     assert verdict.detail == f"not graded: the judge {why}"
+
+
+def test_ctrl_c_goes_through_a_judge() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        rubric(marks(a=KeyboardInterrupt()), a=1)(FIVE, CASE)
 
 
 def test_a_judge_may_say_yes_or_no() -> None:

@@ -131,7 +131,8 @@ def test_without_anything_to_compare_with_nothing_is_graded() -> None:
 
 def test_contains_all_counts_the_words() -> None:
     grader = ContainsAll(words=("read", "write", "close", "open"))
-    assert grader(Output(value="open, read, write, close"), NONE).score == 1
+    every = grader(Output(value="open, read, write, close"), NONE)
+    assert every == Verdict.passing("has all of 4 words")
     verdict = grader(Output(value="read and write"), NONE)
     assert verdict == Verdict.failing("does not have 'close', 'open'", score=0.5)
     assert grader(Output(value="READ"), NONE).score == 0

@@ -121,7 +121,7 @@ def test_a_hundred_megabytes_get_a_verdict(name: str) -> None:
 class Broken:
     """A grader that somebody else wrote."""
 
-    def __init__(self, error: Exception | None, answer: object = None) -> None:
+    def __init__(self, error: BaseException | None, answer: object = None) -> None:
         self.error, self.answer = error, answer
 
     def __call__(self, output: Output, case: Case) -> Verdict:
@@ -135,6 +135,7 @@ class Broken:
     ("grader", "why"),
     [
         (Broken(KeyError("x")), "the grader raised KeyError: 'x'"),
+        (Broken(SystemExit(0)), "the grader raised SystemExit: 0"),
         (Broken(UpsetError()), "the grader raised UpsetError"),
         (Broken(InfrastructureError("the engine is gone")), "the engine is gone"),
         (Broken(None, 1.0), "the grader answered a value of type float, not a Verdict"),
@@ -144,6 +145,11 @@ class Broken:
 def test_a_broken_grader_has_not_graded(grader: Grader, why: str) -> None:
     verdict = grade(grader, Output(), CASE)
     assert (verdict.passed, verdict.score, verdict.detail) == (None, None, f"not graded: {why}")
+
+
+def test_ctrl_c_goes_through_a_grader() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        grade(Broken(KeyboardInterrupt()), Output(), CASE)
 
 
 @pytest.mark.parametrize(
