@@ -81,9 +81,14 @@ class UpsetClass(metaclass=UpsetMeta):
 
 
 class HostileKey:
-    """A key that lies where "a" would lie, and raises when it is compared."""
+    """A key that raises when it is looked at again, once it lies in a dict."""
+
+    asked = False
 
     def __hash__(self) -> int:
+        if self.asked:
+            raise UpsetError
+        self.asked = True
         return hash("a")
 
     __eq__ = upset

@@ -18,7 +18,7 @@ from labkit.graders.values import TooLongError, same, shown, shown_type, text_of
 FORGIVING = Likeness(whitespace=Whitespace.ENDS)
 """For whole answers: what stands around them does not count either."""
 _LONGEST_PATTERN = 10_000
-_MOST_STEPS = 2 << 30
+_MOST_STEPS = 1 << 30
 """Characters times size of the compiled pattern: at most about ten seconds of matching."""
 _BOTH_SHOWN = 120
 _NO_REFERENCE = "the grader is given nothing to compare with, and the case has no reference"

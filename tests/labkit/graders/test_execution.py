@@ -103,11 +103,10 @@ class Told:
 
     def __init__(self, end: Ended | Exception) -> None:
         self.end = end
-        self.runs = 0
+        self.specs: list[Spec] = []
 
     def run(self, spec: Spec, streams: Streams, collect: Collect[T]) -> tuple[Outcome, T]:
-        del spec
-        self.runs += 1
+        self.specs.append(spec)
         if isinstance(self.end, Exception):
             raise self.end
         empty: IO[bytes] = streams.stdout
@@ -145,4 +144,10 @@ def test_what_cannot_be_laid_out_fails_before_anything_runs(tmp_path: Path) -> N
     sandbox = Told(Ended.EXITED)
     assert run(sandbox, "true", Output(folder=tmp_path / "gone")).detail == "the folder is missing"
     assert "too long" in run(sandbox, "true", Output(value="x" * 20_000_000)).detail
-    assert sandbox.runs == 0
+    assert not sandbox.specs
+
+
+def test_little_of_what_a_command_says_is_kept() -> None:
+    sandbox = Told(Ended.TIMEOUT)
+    run(sandbox, "true", Output())
+    assert [spec.limits.output_bytes for spec in sandbox.specs] == [1024 * 1024]

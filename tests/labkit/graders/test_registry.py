@@ -1,5 +1,7 @@
 """Graders by name: built from mappings with every problem told, registered once, installed too."""
 
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -427,7 +429,7 @@ def test_an_installed_grader_takes_no_other_name(site: Path) -> None:
 def test_a_broken_package_is_told_and_hurts_no_other(
     site: Path, monkeypatch: pytest.MonkeyPatch, target: str, code: str, why: str
 ) -> None:
-    monkeypatch.delitem(__import__("sys").modules, "pkg_broken", raising=False)
+    monkeypatch.delitem(sys.modules, "pkg_broken", raising=False)
     install(site, "pkg_broken", {"broken": target}, code)
     registry = Registry()
     assert "broken" in registry.names()
@@ -436,3 +438,11 @@ def test_a_broken_package_is_told_and_hurts_no_other(
     with pytest.raises(InputError, match=why):
         registry.build({"name": "broken"}, tools=TOOLS)
     assert registry.build({"name": "exact"}, tools=TOOLS) == Exact()
+
+
+def test_importing_graders_loads_no_engine(tmp_path: Path) -> None:
+    code = "import sys, labkit.graders; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True, text=True
+    )
+    assert not {"re2", "docker", "cryptography", "scipy"} & set(done.stdout.split())
