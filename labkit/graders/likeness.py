@@ -3,6 +3,7 @@
 import functools
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self, TypeVar
@@ -10,6 +11,8 @@ from typing import Self, TypeVar
 from labkit.fields import Fields
 
 _LONGEST_RUN = 30
+_SHORT = 100_000
+_MOST_GROWTH = 4
 _RUN = re.compile(rf"[^\x00-\u02ff]{{{_LONGEST_RUN + 1},}}")
 """No combining character is below U+0300, so a long run of them lies within such a run."""
 
@@ -82,12 +85,14 @@ EXACT_BYTES = Likeness(line_ends=LineEnds.KEEP, unicode=Form.KEEP)
 
 
 def normalised(text: str, form: Form) -> str:
-    """Return a text in a normal form, unless it piles up more than 30 combining characters.
+    """Return a text in a normal form, unless it is made to be costly: then as it is.
 
-    Such a text is left as it is (no language has one): normalising it takes time that grows with
-    the square of the pile, and would let an answer of a megabyte keep a grader busy for hours.
+    More than 30 combining characters in a row (no language has them) take time that grows with
+    the square of the row; some characters become eighteen, which only a short text may do.
     """
     if form is Form.KEEP or text.isascii() or any(map(_piles_up, _RUN.findall(text))):
+        return text
+    if len(text) > _SHORT and _grown(text) > _MOST_GROWTH * len(text):
         return text
     return unicodedata.normalize("NFC" if form is Form.NFC else "NFKC", text)
 
@@ -101,10 +106,19 @@ def _piles_up(run: str) -> bool:
     return False
 
 
-@functools.cache
 def _joins(character: str) -> bool:
     """Return whether a character joins the one before: some only show it when decomposed."""
-    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
+    return unicodedata.combining(_decomposed(character)[0]) > 0
+
+
+def _grown(text: str) -> int:
+    """Return how long a text is when every character is decomposed."""
+    return sum(count * len(_decomposed(each)) for each, count in Counter(text).items())
+
+
+@functools.cache
+def _decomposed(character: str) -> str:
+    return unicodedata.normalize("NFKD", character)
 
 
 def _word(fields: Fields, name: str, default: Word) -> Word:

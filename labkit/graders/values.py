@@ -8,10 +8,7 @@ own methods are called here, and on those types alone.
 import re
 
 MOST_CHARACTERS = 4 * 1024 * 1024
-"""How long an answer can be: a longer one fails, so that time and memory are bounded.
-
-Normalising can make a text 18 times as long, at four bytes a character.
-"""
+"""How long an answer can be: a longer one fails, so that time and memory are bounded."""
 _LONGEST_SHOWN = 80
 _WIDEST_INT = 128
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -109,6 +109,23 @@ def test_values_are_compared_in_type_too(reference: object, value: object, *, ri
     assert passed(Exact(), value, Case(id="a", reference=reference)) is right
 
 
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("\ufdfa", True),
+        ("\ufdfa" * 200_000, False),
+        ("\ufb01" * 200_000, True),
+        ("e" + "\u0301" * 30, True),
+        ("e" + "\u0301" * 31, False),
+        ("\ufb01" + "a\u0301" * 1000, True),
+        ("\u0300\u0f73" * 100, False),
+    ],
+)
+def test_texts_made_to_be_costly_are_compared_as_they_are(text: str, *, alike: bool) -> None:
+    wanted = unicodedata.normalize("NFKC", text)
+    assert passed(Exact(expected=wanted, likeness=Likeness(unicode=Form.NFKC)), text) is alike
+
+
 def test_a_difference_is_shown_where_it_is() -> None:
     short = Exact(expected="Paris")(Output(value="London"), NONE)
     assert short == Verdict.failing("expected 'Paris', found 'London'")
