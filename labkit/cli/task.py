@@ -151,9 +151,20 @@ def seal(
     overwrite: Annotated[
         bool, typer.Option("--replace", help="Seal changed content in place of an older seal.")
     ] = False,
+    correct: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHY", show_default=False, help="After the freeze: correct hidden tests."
+        ),
+    ] = None,
     me: Me = "",
 ) -> None:
     """Seal hidden tests to the holder; no plaintext stays."""
+    if correct is not None:
+        from labkit.cli import correcting
+
+        correcting.correct_task(tasks or [], me, because=correct)
+        return
     from labkit.cli import sealing
 
     sealing.seal_own(tasks or [], me, overwrite=overwrite)
