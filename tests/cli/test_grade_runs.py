@@ -13,6 +13,7 @@ import pytest
 from cli.labs import ANA, GREET, RUNS, SHOUT, STUDENTS, TARA, Lab, Stages, wait_for
 
 from labkit.records import load_grade
+from labkit.sandbox.choose import Choice, choose
 
 pytestmark = pytest.mark.bubblewrap
 At = Callable[[str], Lab]
@@ -153,6 +154,31 @@ def test_ctrl_c_ends_what_is_being_graded(lab_at: At) -> None:
     assert err.endswith("labkit: interrupted; the same command goes on from here\n")
     assert not list(scratch.glob("*"))
     assert not graded(lab)
+
+
+def test_an_ungraded_run_is_tried_again_when_asked(lab_at: At) -> None:
+    lab = graded_with(lab_at("frozen"), '__import__("time").sleep(3)')
+    sandbox = choose(Choice.BUBBLEWRAP, cache=lab.cache / "labkit", site=None)
+    with lab.start("grade", RUNS[0], me=TARA) as program:
+        while program.poll() is None:
+            sandbox.kill({"labkit.lab": lab.workspace.label})
+            time.sleep(0.1)
+        _, err = program.communicate()
+    assert program.returncode == 1, err
+    reason = "not graded: the grading sandbox was killed from outside (3 tries, each time)"
+    assert f"ungraded: {RUNS[0]}: {reason}" in err
+    again = lab.labkit("grade", RUNS[0], me=TARA)
+    assert again.code == 1
+    assert "graded already: 1 run\n" in again.err
+    assert "labkit grade --regrade tries these again" in again.err
+    answer = lab.labkit("grade", "--regrade", me=TARA)
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines()[1].split() == [RUNS[0], "ungraded", "fail", "changed"]
+    assert "FLAKY" not in answer.err
+    folder = lab.workspace.raw / RUNS[0]
+    assert load_grade(folder / "grade.json").because == "it was ungraded"
+    assert load_grade(folder / "grade-1.json").reason == reason
+    assert graded(lab) == set(RUNS)
 
 
 def test_a_grade_that_is_made_again_keeps_the_one_before(lab_at: At) -> None:

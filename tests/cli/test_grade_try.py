@@ -137,11 +137,3 @@ def test_a_try_that_the_infrastructure_breaks_every_time_is_ungraded(lab_at: At)
         "verdict    UNGRADED\n"
         "why        not graded: the grading sandbox was killed from outside (3 tries, each time)\n"
     )
-
-
-def test_a_message_is_for_traps(stages: Stages, tmp_path: Path) -> None:
-    message = tmp_path / "message.txt"
-    message.write_text('{"type": "finish", "message": "x"}\n', encoding="utf-8")
-    lab = stages.original("proven")
-    code, _, err = tried(lab, str(GREET), "-", "--message", str(message))
-    assert code == 1, err
