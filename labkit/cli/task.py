@@ -162,6 +162,13 @@ def seal(
     """Seal hidden tests to the holder; no plaintext stays."""
     if correct is not None:
         from labkit.cli import correcting
+        from labkit.errors import InputError
+
+        if overwrite:
+            raise InputError(
+                "--replace and --correct exclude each other",
+                hint="--replace before the freeze, --correct after it",
+            )
 
         correcting.correct_task(tasks or [], me, because=correct)
         return

@@ -301,6 +301,8 @@ def test_who_corrects_and_how_many_at_once(originals: dict[str, Lab]) -> None:
     words = ("task", "seal", "--correct", WHY)
     lab.refused(*words, me=ANA, code=2, says=("a correction is of one task",))
     lab.refused(*words, str(GREET), str(SHOUT), me=ANA, code=2, says=("of one task",))
+    says = ("--replace and --correct exclude each other", "after it")
+    lab.refused(*words, str(GREET), "--replace", me=ANA, code=2, says=says)
 
 
 def test_validation_of_other_tasks_stays_closed(at: Callable[[str], Lab]) -> None:
