@@ -4,6 +4,7 @@ from cli.labs import lab_at, stages
 from environs import bubblewrap_workplace, compiler_image, docker_workplace, workplace
 from gitrepo import project
 from hypothesis import settings
+from nodejs import node, with_node
 from sandboxes import bubblewrap_sandbox, docker_sandbox, sandbox
 
 # How long an example takes is the machine's business; a benchmark tells of speed.
@@ -17,8 +18,10 @@ __all__ = [
     "docker_sandbox",
     "docker_workplace",
     "lab_at",
+    "node",
     "project",
     "sandbox",
     "stages",
+    "with_node",
     "workplace",
 ]

@@ -125,6 +125,23 @@ ATTACKS: dict[str, Files] = {
     "tests replaced by a link": {"tests/test_calc.py": None, "tests": "-> ."},
     "tests replaced by a file": {"tests/test_calc.py": None, "tests": "x"},
     "folder where a hidden test goes": {"tests/test_hidden.py/x.py": "x"},
+    "pytest.ini deselects": {
+        "pytest.ini": "[pytest]\naddopts = --deselect tests/test_hidden.py::test_add\n"
+    },
+    "assertions off": {"calc.py": "import sys, _pytest.assertion.rewrite\n" + CALC},
+    "clocks stopped": {
+        "calc.py": "import time\ntime.time = time.perf_counter = lambda: 0\n" + CALC
+    },
+    "programs of the same name": {"python": LEAVE, "bin/python": LEAVE, "pytest": LEAVE},
+    "exit in a thread": {
+        "calc.py": "import os, threading\nthreading.Timer(0.05, os._exit, (0,)).start()\n"
+        "import time\ntime.sleep(0.5)\n" + CALC
+    },
+    "exit by exec": {"calc.py": "import os\nos.execv('/bin/true', ['true'])\n"},
+    "child forges lines": {
+        "calc.py": "import os\nif os.fork() == 0:\n    pass\nelse:\n    os.wait()\n    os._exit(0)\n"
+        + CALC
+    },
     "report overwritten at once": {
         "calc.py": "open('/report/report.jsonl', 'w').write('')\n" + CALC
     },
@@ -145,6 +162,10 @@ FROM_INSIDE: dict[str, Files] = {
     "tests rewritten": {"calc.py": REWRITES_TESTS + CALC},
 }
 TAMPERED = {
+    "exit in a thread",
+    "exit by exec",
+    "child forges lines",
+    "report overwritten at once",
     "os._exit at import",
     "os._exit in the call",
     "atexit os._exit",
