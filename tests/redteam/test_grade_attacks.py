@@ -165,7 +165,6 @@ TAMPERED = {
     "exit in a thread",
     "exit by exec",
     "child forges lines",
-    "report overwritten at once",
     "os._exit at import",
     "os._exit in the call",
     "atexit os._exit",
@@ -197,7 +196,8 @@ def test_an_attack_beside_an_honest_fix_does_not_spoil_it(
 ) -> None:
     record = task.graded(bench, task.diff({**ATTACKS[attack], "calc.py": FIXED}))
     assert record.verdict is Verdict.PASS
-    assert (Flag.NEUTRALISED in record.flags) is (attack != "nothing")
+    harmless = ("nothing", "programs of the same name")
+    assert (Flag.NEUTRALISED in record.flags) is (attack not in harmless)
 
 
 @pytest.mark.parametrize("attack", FROM_INSIDE)
