@@ -13,6 +13,7 @@ from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.registry import oracle_for
 from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
+from labkit_grader.review import for_people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
         finding = oracle_for(case.task.category).grade(bench, case, work)
     except ToolError as error:
         return ungraded(evidence, error.message)
-    return _graded(evidence, case, applied, finding)
+    return for_people(_graded(evidence, case, applied, finding), case, applied)
 
 
 def ungraded(evidence: RunEvidence, why: str) -> GradeRecord:

@@ -1,19 +1,32 @@
 """Makes a test run out of what came back from a sandbox: reports of lines, or JUnit XML."""
 
 import json
+import signal
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any
+from dataclasses import replace
+from typing import IO, Any, assert_never
 
 from labkit.archive import Entry, Kind, read_tar
 from labkit.errors import ReturnedTooLargeError
 from labkit.sandbox.interface import Outcome
 from labkit_grader.junit import read_junit
-from labkit_grader.testrun import NO_REPORT, OUTCOMES, PASSED, Runner, TestRun
+from labkit_grader.testrun import (
+    ENDS_IN_0,
+    NO_REPORT,
+    OURS,
+    OUTCOMES,
+    PASSED,
+    Runner,
+    TestRun,
+)
 
 LINES = "report.jsonl"
 _XML = b"junit.xml"
+_NOT_STARTED = (126, 127)
+"""The codes of a shell for what is no program, or not there."""
+_BY_SIGNAL = 128
 _MOST_BYTES = 32 * 1024 * 1024
-_MOST_FILES = {Runner.PYTEST: 100, Runner.UNITTEST: 100, Runner.JUNIT: 2000}
+_MOST_FILES = {Runner.PYTEST: 100, Runner.UNITTEST: 100, Runner.JUNIT: 2000, Runner.EXIT_CODE: 100}
 
 Found = tuple[tuple[str, bytes], ...] | str
 """The report's files by name, or why there is none that can be read."""
@@ -40,7 +53,7 @@ def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
 
 def _is_report(runner: Runner, entry: Entry) -> bool:
     """Return whether a returned entry belongs to the report, be it a file or something else."""
-    if runner is not Runner.JUNIT:
+    if runner in OURS:
         return entry.path == LINES.encode()
     if entry.path == _XML:
         return entry.kind is not Kind.FOLDER
@@ -50,9 +63,50 @@ def _is_report(runner: Runner, entry: Entry) -> bool:
 
 def test_run(runner: Runner, outcome: Outcome, found: Found, log: str) -> TestRun:
     """Return what a run's outcome and reports tell."""
-    if runner is Runner.JUNIT:
-        return _of_junit(outcome, found, log)
-    return _of_lines(runner, outcome, found, log)
+    match runner:
+        case Runner.JUNIT:
+            return _of_junit(outcome, found, log)
+        case Runner.EXIT_CODE:
+            return _of_exit_code(outcome, log)
+        case Runner.PYTEST | Runner.UNITTEST:
+            return _of_lines(runner, outcome, found, log)
+        case _:
+            assert_never(runner)
+
+
+def _of_exit_code(outcome: Outcome, log: str) -> TestRun:
+    """Return what the end of a command tells; one that was cut off tells of no test."""
+    code = outcome.exit_code
+    run = TestRun(
+        runner=Runner.EXIT_CODE,
+        ended=outcome.ended,
+        exit_code=code,
+        seconds=outcome.seconds,
+        image_digest=outcome.image_digest,
+        log=log,
+    )
+    if code in _NOT_STARTED:
+        problem = f"a command could not be started (code {code}): {run.last_words}"
+        return replace(run, problem=problem)
+    if code is None:
+        return run
+    if code == 0:
+        return replace(run, outcomes={ENDS_IN_0: PASSED}, collected=(ENDS_IN_0,))
+    said = f"{log}\nthe command ended in {code}{_signal(code)}: {run.last_words}"
+    return replace(
+        run,
+        outcomes={ENDS_IN_0: "failed"},
+        messages={ENDS_IN_0: said},
+        collected=(ENDS_IN_0,),
+    )
+
+
+def _signal(code: int) -> str:
+    """Return the signal that a code of a shell or of an engine stands for, in brackets."""
+    try:
+        return f" ({signal.Signals(code - _BY_SIGNAL).name})"
+    except ValueError:
+        return ""
 
 
 def _of_junit(outcome: Outcome, found: Found, log: str) -> TestRun:
