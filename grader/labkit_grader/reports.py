@@ -137,13 +137,13 @@ def _of_lines(runner: Runner, outcome: Outcome, found: Found, log: str) -> TestR
         exit_code=outcome.exit_code,
         outcomes=_outcomes(lines),
         messages={
-            _id(line): str(line["message"])
+            _id(line): _text(str(line["message"]))
             for line in lines
             if line["kind"] == "test" and line.get("message")
         },
         collected=tuple(_id(line) for line in lines if line["kind"] == "collected"),
         collect_errors={
-            _id(line): str(line.get("message", ""))
+            _id(line): _text(str(line.get("message", "")))
             for line in lines
             if line["kind"] == "collect_error"
         },

@@ -177,6 +177,13 @@ def test_code_of_python_2_is_no_sign_in_a_project_of_python_2() -> None:
     assert screened({}, {"tests/test_more.py": "print 2\n"}) == ()
 
 
+def test_odd_names_in_code_can_be_written_down() -> None:
+    code = "import builtins, sys\nsetattr(builtins, '\\ud800\\x1b', 1)\nopen('/proc/\\ud800')\n"
+    found = screened({}, {"calc.py": code + "getattr(sys.monitoring, '\\udfff')\n"})
+    assert len(found) == 3
+    assert "".join(found).encode()
+
+
 def test_many_signs_are_cut_off_with_their_count() -> None:
     code = "import os\n" + "".join(f"def f{n}():\n    os._exit({n})\n" for n in range(100))
     found = screened({}, {"calc.py": code})

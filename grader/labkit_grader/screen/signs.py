@@ -17,7 +17,8 @@ class Sign:
     """The code itself, without its indentation: what stood in the base already is told by it."""
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.what}"
+        told = f"{self.path}:{self.line}: {self.what}"
+        return told.encode(errors="backslashreplace").decode()
 
 
 def added(before: Iterable[Sign], after: Iterable[Sign]) -> tuple[Sign, ...]:
