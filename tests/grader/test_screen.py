@@ -61,6 +61,7 @@ SIGNS = {
     "suppressed": "from contextlib import suppress\nwith suppress(AssertionError):\n    pass\n",
     "hidden code": "import base64\nexec(base64.b64decode('cHJpbnQoMSk='))\n",
     "hook": "def pytest_runtest_makereport(item, call):\n    pass\n",
+    "marshal": "import marshal\nX = marshal.loads(data)\n",
     "source": "import inspect\ninspect.getsource(print)\n",
     "unreadable": "def add(a, b:\n",
 }
@@ -119,6 +120,13 @@ def test_what_stood_in_the_base_counts_for_nothing(code: str) -> None:
         assert screened(base, moved) == ()
         doubled = {"other.py": "x = 1\n" + code}
         assert screened({"other.py": "x = 1\n", "calc.py": code}, doubled) != ()
+        assert screened({"calc.py": code}, {"calc.py": code, "other.py": code}) != ()
+
+
+def test_one_more_of_what_stood_there_is_told() -> None:
+    one = "import os\ndef f():\n    os._exit(1)\n"
+    more = "def g():\n    os._exit(1)\n"
+    assert len(screened({"calc.py": one}, {"calc.py": one + more})) == 1
 
 
 def test_tests_may_use_what_tests_need_but_not_end_the_process() -> None:
@@ -148,6 +156,22 @@ def test_files_that_build_the_project_may_start_programs() -> None:
         ("calc.c", "  _exit(0);\n"),
         ("calc.rs", "std::process::exit(0);\n"),
         ("calc.js", "fs.writeFileSync('/report/junit.xml', forged)\n"),
+        ("calc.js", "process.on('exit', () => {});\n"),
+        ("calc.js", "Error.captureStackTrace(holder);\n"),
+        ("calc.js", "delete require.cache[name];\n"),
+        ("calc.js", "if (process.env.NODE_TEST_CONTEXT) {}\n"),
+        ("calc.js", "const any = { asymmetricMatch: () => true };\n"),
+        ("Calc.java", "    System.exit(0);\n"),
+        ("Calc.java", "    Runtime.getRuntime().addShutdownHook(late);\n"),
+        ("Calc.java", "    Thread.currentThread().getStackTrace();\n"),
+        ("Calc.java", "import org.junit.jupiter.api.Test;\n"),
+        ("calc.go", "\tpc, _, _, _ := runtime.Caller(1)\n"),
+        ("calc.go", "\tif testing.Testing() {\n"),
+        ("calc.go", 'import "testing"\n'),
+        ("calc.go", '\t"os/exec"\n'),
+        ("add.sh", "exit 0\n"),
+        ("add.sh", "trap cleanup EXIT\n"),
+        ("add.sh", "alias diff=true\n"),
     ],
 )
 def test_other_languages_are_read_line_by_line(path: str, code: str) -> None:

@@ -156,6 +156,18 @@ def test_large_numbers_do(code: str) -> None:
     assert screened({}, {"calc.py": code}, hidden={"tests/test_n.py": NUMBERS})
 
 
+def test_many_small_numbers_or_letters_do_not_count_either() -> None:
+    numbers = {(n, n + 1): 2 * n + 1 for n in range(40)}
+    letters = {chr(n): chr(n + 1) for n in range(97, 120)}
+    tests = (
+        f"@pytest.mark.parametrize('a, want', {list(numbers.items())})\ndef test(a, want): f(a)\n"
+    )
+    tests += f"CASES = {letters}\n"
+    assert len(pairs_in({"test_n.py": tests.encode()})) == len(numbers) + len(letters)
+    code = f"A = {numbers}\nB = {letters}\n"
+    assert screened({}, {"calc.py": code}, hidden={"tests/test_n.py": tests}) == ()
+
+
 def test_cases_that_stood_in_the_base_or_stand_in_tests_count_for_nothing() -> None:
     code = SHAPES["one branch"]
     base = {"text.py": code, "old.py": SHAPES["dict"]}
