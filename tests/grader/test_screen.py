@@ -194,6 +194,14 @@ def test_what_nobody_can_read_is_told() -> None:
     assert any(each.startswith("big.py: ") and "too large" in each for each in found)
 
 
+def test_more_code_than_can_be_looked_at_is_told_and_takes_little_time() -> None:
+    rows = "x = [" + "(1,2)," * 100_000 + "]\n"
+    found = screened({}, {"a.py": "y = 1\n", "rows.py": rows, "tests/rows.py": rows})
+    assert [each.partition(":")[0] for each in found] == ["rows.py"]
+    many = {f"{n}.js": "x;\n" * 200_000 for n in range(9)}
+    assert len(screened({}, many)) == 3
+
+
 def test_code_of_python_2_is_no_sign_in_a_project_of_python_2() -> None:
     old = {"calc.py": "print 1\n"}
     assert screened({}, {"more.py": "print 2\n"})

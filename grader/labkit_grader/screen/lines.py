@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from labkit.testpaths import is_test
 from labkit_grader.screen.signs import Sign
 
-_LONGEST = 2000
+_LONGEST = 500
 _COMMENT = re.compile(r"\s*(?://|#(?!!|define)|\*|/\*|--|;|<!--)")
 _ENDS = "ends the process at once, before a failed test can be told of"
 _LATER = "runs code after the tests, where it can change how they end"
@@ -48,8 +48,8 @@ _GO_RULES = (
     (r"\"os/exec\"", _STARTS),
 )
 _SCRIPT_RULES = (
-    (r"\bexit 0\b|\bkill\b.*\$(?:\$|PPID)", _ENDS),
-    (r"\btrap\b.*\b(?:EXIT|0)\b", _LATER),
+    (r"\bexit 0\b|\bkill\b[^$]{0,80}\$(?:\$|PPID)", _ENDS),
+    (r"\btrap\b.{0,80}\b(?:EXIT|0)\b", _LATER),
     (r"\b(?:alias|function)\s+(?:test|exit|diff|cmp|grep)\b", _REPLACED),
     (r"^\s*(?:test|exit|diff|cmp|grep)\s*\(\)", _REPLACED),
 )

@@ -27,9 +27,12 @@ class Pair:
 
     @property
     def forms(self) -> frozenset[str]:
-        """The ways in which code can ask for these arguments: one by one, or all of them."""
+        """The ways in which code can ask for these arguments: one by one, all, or their repr."""
         texts = [each.text for each in self.arguments]
-        return frozenset({*texts, f"({', '.join(texts)})"})
+        whole = {*texts, f"({', '.join(texts)})"}
+        return frozenset(
+            {*whole, *map(repr, whole), *(repr(text.replace(")", ",)")) for text in whole)}
+        )
 
 
 def pairs_in(hidden: Mapping[str, bytes]) -> tuple[Pair, ...]:

@@ -1,11 +1,12 @@
 """Reads what a diff adds, and says in sentences what people should look at."""
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from labkit.archive import Entry, Kind
 from labkit.fields import counted
-from labkit.testpaths import is_test
+from labkit.testpaths import PathKind, is_test, path_kind
 from labkit_grader.place import Applied, Tree, shown
 from labkit_grader.pysource import TOO_DEEP, Source, UnreadableError, read_source
 from labkit_grader.screen.lines import is_compiled, line_signs
@@ -17,6 +18,8 @@ from labkit_grader.screen.special import Special, case_texts, special_cases
 
 _MOST = 40
 _MOST_BYTES = 32 * 1024 * 1024
+_MOST_SCREENED, _MOST_OF_A_FILE = 4 * 1024 * 1024, 1024 * 1024
+_MOST_NODES = 300_000
 _FILES = (Kind.FILE, Kind.EXECUTABLE)
 
 
@@ -30,6 +33,8 @@ class _Side:
     """Texts of files of other languages that are no tests, by path."""
     unreadable: dict[str, str] = field(default_factory=dict)
     compiled: set[str] = field(default_factory=set)
+    nodes: int = 0
+    """How large the syntax trees are that were looked at."""
 
     @property
     def is_striking(self) -> bool:
@@ -67,11 +72,22 @@ def suspicions(
 
 def _side(tree: Tree, paths: Iterable[bytes]) -> _Side:
     side = _Side()
+    left = _MOST_SCREENED
     for path in paths:
         entry = tree.get(path)
         if entry is not None and entry.kind in _FILES:
-            _read(side, tree, shown(path), entry)
+            left -= len(entry.data)
+            if left < 0 or len(entry.data) > _MOST_OF_A_FILE:
+                _not_looked_at(side, shown(path), entry)
+            else:
+                _read(side, tree, shown(path), entry)
     return side
+
+
+def _not_looked_at(side: _Side, path: str, entry: Entry) -> None:
+    """Note a file of code that takes too long to look at, so that a grade stays quick."""
+    if path_kind(entry.path) is PathKind.SOURCE:
+        side.unreadable[path] = f"it is too large, or there is too much: {len(entry.data)} bytes"
 
 
 def _read(side: _Side, tree: Tree, path: str, entry: Entry) -> None:
@@ -85,13 +101,21 @@ def _read(side: _Side, tree: Tree, path: str, entry: Entry) -> None:
     try:
         source = read_source(tree, path)
         if source is not None:
-            side.signs.extend(python_signs(source))
-            side.sources.append(source)
+            _look(side, source, entry)
     except UnreadableError as error:
         if not is_test(entry.path):
             side.unreadable[path] = str(error)
     except RecursionError:
         side.unreadable[path] = TOO_DEEP
+
+
+def _look(side: _Side, source: Source, entry: Entry) -> None:
+    side.nodes += sum(1 for _ in ast.walk(source.module))
+    if side.nodes > _MOST_NODES:
+        _not_looked_at(side, source.path, entry)
+        return
+    side.signs.extend(python_signs(source))
+    side.sources.append(source)
 
 
 def _is_python(path: str, data: bytes) -> bool:

@@ -12,6 +12,8 @@ _ENOUGH, _ENOUGH_IN_TABLE = 10, 16
 _LONG = 8
 _LEAST_INPUT = 3
 _LEAST_ROW = 2
+_Index = dict[tuple[str, str], list[tuple[frozenset[str], Pair]]]
+"""Pairs, each with its forms, by what is expected and by each form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +51,14 @@ def special_cases(
 
     Cases that stand in the base already (`standing`) count for nothing.
     """
-    by_result: dict[str, list[Pair]] = {}
+    index: _Index = {}
     for pair in pairs:
-        by_result.setdefault(pair.expected.text, []).append(pair)
+        forms = pair.forms
+        for form in forms:
+            index.setdefault((pair.expected.text, form), []).append((forms, pair))
     for group in groups(source.module):
         new = [case for case in group.cases if case.text not in standing]
-        matches = {case: found for case in new if (found := _match(case, by_result))}
+        matches = {case: found for case in new if (found := _match(case, index))}
         if matches and _is_telling(group, len(new), matches):
             yield Special(
                 line=min(case.line for case in matches),
@@ -69,20 +73,14 @@ def case_texts(module: ast.Module) -> frozenset[str]:
     return frozenset(case.text for group in groups(module) for case in group.cases)
 
 
-def _match(case: Case, by_result: Mapping[str, list[Pair]]) -> Pair | None:
+def _match(case: Case, index: _Index) -> Pair | None:
+    """Return a pair whose arguments, or some of them, a case is for, with the same result."""
+    first = case.inputs[0].text
     for result in case.results:
-        for pair in by_result.get(result.text, ()):
-            if _asks(case, pair):
+        for forms, pair in index.get((result.text, first), ()):
+            if all(each.text in forms for each in case.inputs):
                 return pair
     return None
-
-
-def _asks(case: Case, pair: Pair) -> bool:
-    """Whether a case is for the arguments of a pair, or for some of them."""
-    forms = pair.forms
-    texts = [each.text for each in case.inputs]
-    written = {repr(form) for form in forms} | {repr(form.replace(")", ",)")) for form in forms}
-    return bool(texts) and all(text in forms or text in written for text in texts)
 
 
 def _is_telling(group: Group, size: int, matches: Mapping[Case, Pair]) -> bool:
