@@ -22,7 +22,7 @@ from labkit_grader.command import Command
 from labkit_grader.place import Tree
 from labkit_grader.reports import LINES, apart, collect_reports, test_run
 from labkit_grader.sentinel import Sentinel
-from labkit_grader.testrun import Runner, TestRun
+from labkit_grader.testrun import OURS, TestRun
 
 _MOST_OUTPUT = 1024 * 1024
 _TAIL = 4000
@@ -83,7 +83,7 @@ def run_tests(
 def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...], key: bytes) -> Spec:
     workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
     environment = {"PYTHONDONTWRITEBYTECODE": "1"}
-    if command.runner is not Runner.JUNIT:
+    if command.runner in OURS:
         environment["LABKIT_REPORT"] = f"/report/{LINES}"
         # Plugins of the environment are loaded by name, with -p, never by being there.
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

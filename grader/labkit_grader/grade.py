@@ -14,6 +14,7 @@ from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.registry import oracle_for
 from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
+from labkit_grader.review import for_people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
     message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
     work = Work(applied=applied, final_message=message)
     finding = oracle_for(case.task.category).grade(bench, case, work)
-    return _graded(evidence, case, applied, finding)
+    return for_people(_graded(evidence, case, applied, finding), case, applied)
 
 
 def ungraded(evidence: RunEvidence, why: str) -> GradeRecord:

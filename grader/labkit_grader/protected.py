@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from labkit.archive import Entry, Kind
 from labkit.model import Category
 from labkit.tasks import Task, forbidden_edits, within
-from labkit_grader.command import writes_junit
+from labkit_grader.command import is_own_runner
 from labkit_grader.place import Tree, shown
 
 TEST_FOLDERS = frozenset({"tests", "test", "__tests__"})
@@ -139,7 +139,7 @@ def _is_test(name: str, task: Task) -> bool:
 def _is_runner(name: str, task: Task) -> bool:
     """Return whether the grading command itself names a file, as the script that runs the tests."""
     words = {posixpath.normpath(word) for word in task.command}
-    return writes_junit(task.command) and name in words and not within(name, task.allowed)
+    return is_own_runner(task.command) and name in words and not within(name, task.allowed)
 
 
 def _steers_pytest(name: str, old: Entry | None, new: Entry | None, task: Task) -> bool:

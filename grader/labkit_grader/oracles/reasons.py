@@ -13,7 +13,7 @@ from labkit_grader.oracles.causes import (
 )
 from labkit_grader.oracles.compared import Compared, Sides
 from labkit_grader.oracles.interface import Case
-from labkit_grader.testrun import BROKEN, PASSED, TestRun
+from labkit_grader.testrun import BROKEN, PASSED, Runner, TestRun
 
 _MENDS = {
     Cause.NETWORK: (
@@ -45,6 +45,7 @@ def problems_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
         troubles = sorted({run.trouble for run in sides.solution if run.trouble})
         yield from (f"at the solution: {trouble}{_mend(trouble)}" for trouble in troubles)
     yield from _not_collected(case, sides)
+    yield from _not_started(sides)
     if compared.failing:
         told = _told(compared.failing, "fails at the solution", "fail at the solution")
         yield told + _first_complaint(sides.solution, compared.failing)
@@ -88,6 +89,13 @@ def _not_collected(case: Case, sides: Sides) -> Iterator[str]:
     for name, text in errors.items():
         if not missing_package(case, text):
             yield f"at the solution {name} cannot be collected: {last_error(text)}"
+
+
+def _not_started(sides: Sides) -> Iterator[str]:
+    """Yield why nothing is compared where only an exit code tells, and the base has none."""
+    weak = [run for run in sides.base if run.runner is Runner.EXIT_CODE]
+    for problem in sorted({run.problem for run in weak if run.problem}):
+        yield f"at the base {problem}: that is no failing test"
 
 
 def _collect_errors(runs: Sequence[TestRun]) -> dict[str, str]:
