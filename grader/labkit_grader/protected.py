@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from labkit.archive import Entry, Kind
+from labkit.globs import within
 from labkit.model import Category
-from labkit.tasks import Task, forbidden_edits, within
+from labkit.tasks import Task, forbidden_edits
 from labkit_grader.command import writes_junit
 from labkit_grader.place import Tree, shown
 
