@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from labkit.errors import ToolError
 from labkit.fields import first_words
-from labkit.model import Flag, RunId, Verdict
+from labkit.model import Category, Flag, RunId, Verdict
 from labkit.records import GradeRecord
 from labkit.tasks import forbidden_edits
 from labkit.transcripts.detect import read_transcript
@@ -13,6 +13,7 @@ from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.registry import oracle_for
 from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
+from labkit_grader.submission import Submission, sentence, submission_of, was_handed_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class RunEvidence:
     run: RunId
     suite_version: str
     commitment: str
-    diff: bytes
+    diff: bytes | None
+    """None where there is no file."""
     transcript: bytes
     agent: str | None = None
     """The agent that is known to have run; it decides how the transcript is read."""
@@ -38,8 +40,12 @@ def grade_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
 
 
 def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
+    submission = submission_of(evidence.diff)
+    if evidence.diff is None or not was_handed_in(submission):
+        return _nothing(evidence, submission or Submission.NO_FILE)
     try:
-        applied = apply_to_base(case.repository, case.base, evidence.diff)
+        patch = b"" if submission else evidence.diff
+        applied = apply_to_base(case.repository, case.base, patch)
         if isinstance(applied, NotApplied):
             return _not_applied(evidence, applied)
         message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
@@ -55,6 +61,13 @@ def ungraded(evidence: RunEvidence, why: str) -> GradeRecord:
     return _record(evidence, verdict=Verdict.UNGRADED, reason=f"not graded: {why}")
 
 
+def _nothing(evidence: RunEvidence, submission: Submission) -> GradeRecord:
+    record = _record(
+        evidence, verdict=Verdict.FAIL, reason=sentence(submission), flags=(Flag.NOT_APPLIED,)
+    )
+    return replace(record, submission=submission)
+
+
 def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:
     return _record(
         evidence,
@@ -67,18 +80,21 @@ def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:
 def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Finding) -> GradeRecord:
     changed = tuple(shown(path) for path in applied.changed)
     forbidden = forbidden_edits(case.task, changed)
-    passed = finding.passed and not forbidden
-    reason = finding.reason
-    if forbidden:
-        reason = f"edits that the task forbids: {first_words(forbidden)}; {reason}"
+    submission = submission_of(evidence.diff)
+    # Without a change nothing is solved, even where a test passes by chance.
+    idle = not applied.changed and case.task.category is not Category.TRAP
+    said = sentence(submission) if submission else "the diff changes nothing" * idle
+    edits = f"edits that the task forbids: {first_words(forbidden)}" if forbidden else ""
+    passed = finding.passed and not forbidden and not idle
     return GradeRecord(
         run=evidence.run,
         suite_version=evidence.suite_version,
         commitment=evidence.commitment,
         verdict=Verdict.PASS if passed else Verdict.FAIL,
-        reason=reason,
+        reason="; ".join(filter(None, (edits, said, finding.reason))),
         flags=tuple(_flags(finding, applied, forbidden)),
         tests=finding.tests,
+        submission=submission or "",
         forbidden_edits=forbidden,
         neutralised=finding.neutralised,
         repairs=applied.repairs,

@@ -31,6 +31,7 @@ from labkit_grader.grade import RunEvidence, grade_run, ungraded
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.report import grade_text, result_text
+from labkit_grader.submission import many_without
 from labkit_grader.surroundings import bench_of_task
 from labkit_instructor.custody import open_task
 
@@ -76,12 +77,20 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
             _grade(lab, person, _graders(lab, identity, todo, sandbox_name), todo)
         else:
             say("every run is graded already")
+    _warn_of_empties(lab, sorted(done.finished))
     ungraded = [run for run in sorted(done.finished) if _verdict(lab, run) is Verdict.UNGRADED]
     for run in ungraded:
         say(f"ungraded: {run}: {load_grade(lab.workspace.run(run) / 'grade.json').reason}")
     if ungraded:
         say("labkit grade --regrade tries these again; until then they count as missing")
     return 1 if ungraded else 0
+
+
+def _warn_of_empties(lab: Lab, runs: list[RunId]) -> None:
+    tasks = lab.tasks()
+    records = [load_grade(lab.workspace.run(run) / "grade.json") for run in runs]
+    if warning := many_without(records, [tasks[run.task].category for run in runs]):
+        say(f"warning: {warning}")
 
 
 def _verdict(lab: Lab, run: RunId) -> Verdict:
