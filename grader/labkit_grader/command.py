@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from typing import NoReturn, assert_never
 
 from labkit.errors import InputError
@@ -107,6 +108,12 @@ def read_command(
 def writes_junit(words: tuple[str, ...]) -> bool:
     """Return whether a grading command is one of a runner that writes JUnit XML by itself."""
     return any(REPORT_WORD in word for word in words)
+
+
+def has_own_runner(words: Iterable[str]) -> bool:
+    """Return whether a grading command runs neither pytest nor unittest, so none of our files."""
+    rest = list(dropwhile(_ASSIGNMENT.fullmatch, words))
+    return _split(rest, "pytest") is None and _split(rest, "unittest") is None
 
 
 def _split(words: list[str], module: str) -> tuple[tuple[str, ...], list[str]] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from labs import TARA, Lab
+from cli.labs import TARA, Lab
 
 
 def test_grading_warns_when_many_runs_changed_nothing(lab_at: Callable[[str], Lab]) -> None:
