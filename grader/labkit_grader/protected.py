@@ -140,9 +140,9 @@ class _Rules:
     @classmethod
     def of(cls, base: Tree, tree: Tree, task: Task) -> "_Rules":
         own = own_runner(task, base)
-        given = (word.partition("=")[2] for word in task.command if word.startswith("PYTHONPATH="))
-        roots = {posixpath.normpath(root) for value in given for root in value.split(":") if root}
-        return cls(task=task, tree=tree, own=own, roots=frozenset({"src", ".", *roots}))
+        # Of pytest and unittest the command's own words tell where Python imports from.
+        roots = reached(task.command, {}).roots if own is None else own.roots
+        return cls(task=task, tree=tree, own=own, roots=roots | _ROOTS)
 
     def forbid(self, path: bytes, old: Entry | None, new: Entry | None) -> bool:
         """Return whether a change may not take part in grading."""

@@ -89,10 +89,12 @@ _GO_STEERS = re.compile(
     rb"^\s*(?:replace|exclude|toolchain|godebug|tool)\b.*|^.*=>.*", re.MULTILINE
 )
 _WORD = re.compile(r"[^\s;&|()<>\"'`$=:,{}\[\]]+")
+_PYTHONPATH = re.compile(r"PYTHONPATH=[\"']?([^\s\"';&|]+)")
 _COMMENT = re.compile(r"(?m)(?:^|\s)#(?!!).*$")
 _STARTS = re.compile(
     r"(?m)(?:^|[;&|(]|&&|\b(?:then|do|else|exec|env|time)\b)\s*"
-    r"(?:(?:\.|source|sh|bash|dash|zsh|ksh)\s+(?:-[a-z]+\s+)*)?([\w./@+-]*/[\w.@+-]+|[\w.@+-]+\.\w+)"
+    r"(?:(?:\.|source|(?:[\w./-]+/)?(?:sh|bash|dash|zsh|ksh|python[0-9.]*|node|ruby|perl|php))\s+"
+    r"(?:-[a-zA-Z]+\s+)*)?([\w./@+-]*/[\w.@+-]+|[\w.@+-]+\.\w+)"
     r"|(?:--require|--import|--loader|--experimental-loader|--env-file|-r|-f)[= ]([\w./@+-]+)"
 )
 
@@ -107,6 +109,8 @@ class Reached:
 
     places: tuple[str, ...]
     """Patterns of the files that the programs read first."""
+    roots: frozenset[str]
+    """Folders from which Python imports before it looks for its own modules."""
 
     def steers(self, name: str, old: Entry | None, new: Entry | None) -> bool:
         """Return whether a changed file decides, as a whole, what these programs run."""
@@ -148,9 +152,11 @@ def reached(command: Iterable[str], base: Tree) -> Reached:
     files = {name for name in map(posixpath.normpath, names) if _bytes(name) in base}
     programs: set[str] = set()
     seen: set[str] = set()
+    roots: set[str] = set()
     while texts:
         for text in texts:
             programs |= {posixpath.basename(word) for word in _WORD.findall(text)}
+            roots |= {root for found in _PYTHONPATH.findall(text) for root in found.split(":")}
             files |= {name for name in _started(text) if _bytes(name) in base}
         files |= {name for name in _by_name(programs) if _bytes(name) in base}
         texts = [text for name in sorted(files - seen) for text in _script(name, base)]
@@ -161,7 +167,14 @@ def reached(command: Iterable[str], base: Tree) -> Reached:
         if not programs.isdisjoint(family.programs.split())
         for pattern in family.files.split()
     )
-    return Reached(programs=frozenset(programs), files=frozenset(files), places=places)
+    # A script that Python starts has its own folder in front.
+    roots |= {posixpath.dirname(name) or "." for name in files if name.endswith(".py")}
+    return Reached(
+        programs=frozenset(programs),
+        files=frozenset(files),
+        places=places,
+        roots=frozenset(posixpath.normpath(root) for root in roots if root),
+    )
 
 
 def _bytes(name: str) -> bytes:

@@ -86,8 +86,13 @@ def test_what_the_runner_does_not_read_is_left_alone(
 BASE: Files = {
     "ci/run.sh": '#!/bin/sh\n# make is not used\n. ci/env.sh\nsh ci/deep.sh "$1"\n',
     "ci/env.sh": "export PYTHONPATH=lib\n",
-    "ci/deep.sh": "cd app && npm test -- --require ./hook.js; ./tools/report > $1\n",
+    "ci/deep.sh": (
+        "cd app && npm test -- --require ./hook.js; ./tools/report > $1\n"
+        "python3 -I ci/sum.py\npython -m calc\n"
+    ),
     "hook.js": "old",
+    "ci/sum.py": "old",
+    "calc.py": "old",
     "tools/report": "#!/usr/bin/env python\n",
     "package.json": json.dumps(PACKAGE | {"scripts": {"test": "node scripts/go.js && mocha"}}),
     "src/app.js": "old",
@@ -97,7 +102,15 @@ BASE: Files = {
 
 def test_scripts_are_followed_into_what_they_start() -> None:
     found = reached(("sh", "ci/run.sh", "{report}"), tree_of(BASE))
-    wanted = {"ci/run.sh", "ci/env.sh", "ci/deep.sh", "hook.js", "tools/report", "package.json"}
+    wanted = {
+        "ci/run.sh",
+        "ci/env.sh",
+        "ci/deep.sh",
+        "hook.js",
+        "tools/report",
+        "package.json",
+        "ci/sum.py",
+    }
     assert found.files == wanted
     assert {"npm", "mocha", "node"} <= found.programs
     assert "make" not in found.programs
@@ -105,9 +118,11 @@ def test_scripts_are_followed_into_what_they_start() -> None:
 
 def test_what_a_script_starts_runs_as_at_the_base(tmp_path: Path) -> None:
     changes: Files = {
-        path: "new" for path in BASE if path not in ("package.json", "src/app.js", "ci/other.sh")
+        path: "new"
+        for path in BASE
+        if path not in ("package.json", "src/app.js", "ci/other.sh", "calc.py")
     }
-    kept: Files = {"src/app.js": "new", "ci/other.sh": "new"}
+    kept: Files = {"calc.py": "new", "src/app.js": "new", "ci/other.sh": "new"}
     files, named = guarded(
         tmp_path, BASE, {**changes, **kept, ".mocharc.json": "{}"}, grading="sh ci/run.sh {report}"
     )
