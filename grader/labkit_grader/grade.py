@@ -10,10 +10,11 @@ from labkit.records import GradeRecord
 from labkit.tasks import forbidden_edits
 from labkit.transcripts.detect import read_transcript
 from labkit_grader.builder import UNDOES
+from labkit_grader.dependencies import changes
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.registry import oracle_for
-from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
+from labkit_grader.place import Applied, NotApplied, apply_to_base, base_tree, shown
 from labkit_grader.submission import Submission, sentence, submission_of, was_handed_in
 
 
@@ -81,6 +82,8 @@ def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:
 def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Finding) -> GradeRecord:
     changed = tuple(shown(path) for path in applied.changed)
     forbidden = forbidden_edits(case.task, changed)
+    dependencies = changes(base_tree(case.base), applied.tree, applied.changed)
+    told = (Flag.DEPENDENCIES,) if dependencies else ()
     submission = submission_of(evidence.diff)
     # Without a change nothing is solved, even where a test passes by chance.
     idle = not applied.changed and case.task.category is not Category.TRAP
@@ -93,11 +96,12 @@ def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Findin
         commitment=evidence.commitment,
         verdict=Verdict.PASS if passed else Verdict.FAIL,
         reason="; ".join(filter(None, (edits, said, finding.reason))),
-        flags=tuple(_flags(finding, applied, forbidden)),
+        flags=(*_flags(finding, applied, forbidden), *told),
         tests=finding.tests,
         submission=submission or "",
         forbidden_edits=forbidden,
         neutralised=finding.neutralised,
+        dependencies=dependencies,
         repairs=applied.repairs,
         seconds=finding.seconds,
         image_digest=finding.image_digest,

@@ -36,6 +36,7 @@ def _lines(record: GradeRecord) -> Iterator[str]:
         ("edits that the task forbids", record.forbidden_edits),
         ("kept out of grading", record.neutralised),
         ("repairs to the diff", record.repairs),
+        ("changed dependencies, not installed", record.dependencies),
     )
     for title, items in sections:
         if items:
