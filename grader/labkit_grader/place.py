@@ -12,9 +12,9 @@ from pathlib import Path
 
 from labkit.archive import Entry, Kind
 from labkit.export import Base
-from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
 from labkit_grader.lift import Lifted, Refused, lift
-from labkit_grader.unfit import bad_link, leading, odd_name, shown, unfit
+from labkit_grader.unfit import MOST_BYTES, bad_link, leading, odd_name, shown, unfit
 
 __all__ = [
     "Applied",
@@ -185,6 +185,8 @@ def _checked(
     if any(entry.mode == GITLINK for entry in changed):
         paths = ", ".join(shown(entry.path) for entry in changed if entry.mode == GITLINK)
         return NotApplied(reason=f"the diff adds or moves a submodule: {paths}")
+    if problem := _too_large(scratch, base, changed):
+        return NotApplied(reason=problem)
     contents = dict(zip(changed, scratch.blobs(entry.oid for entry in changed), strict=True))
     new = {
         entry.path: Entry(path=entry.path, kind=_KINDS.get(entry.mode, Kind.FILE), data=data)
@@ -197,3 +199,14 @@ def _checked(
     kept = {path: entry for path, entry in base_tree(base).items() if path in here}
     gone = before.keys() - here
     return Applied(tree=kept | new, changed=tuple(sorted({*new, *gone})), repairs=repairs)
+
+
+def _too_large(scratch: Repository, base: Base, changed: tuple[TreeEntry, ...]) -> str:
+    """Return a sentence when files are larger than a diff of any size that is read could make.
+
+    A copy of a large file is a few words.
+    """
+    asked = "".join(f"{entry.oid}\n" for entry in changed).encode()
+    told = scratch.git("cat-file", "--batch-check=%(objectsize)", stdin=asked).stdout.split()
+    size, most = sum(map(int, told)), MOST_BYTES + sum(map(len, base.contents.values()))
+    return f"the files that it changes are too large: {size} bytes" if size > most else ""

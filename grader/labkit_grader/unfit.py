@@ -1,9 +1,11 @@
 """What of a diff is refused whatever git says: sizes, links that lead out, odd names."""
 
+import base64
 import itertools
 import os
 import re
 import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -15,6 +17,8 @@ from labkit.gitpaths import DOT_GIT
 _NO_DATA = re.compile(rb"^Binary files .+ differ\r?$", re.MULTILINE)
 _ABSURD = re.compile(rb"^(?:literal|delta) [0-9]{13}", re.MULTILINE)
 _BINARY = re.compile(rb"^(?:literal|delta) ([0-9]{1,12})\r?$", re.MULTILINE)
+_DELTA = re.compile(rb"^delta [0-9]+\r?\n[A-Za-z]([^\r\n]+)", re.MULTILINE)
+_DELTA_HEAD = 20
 _SAME = re.compile(rb"^diff --git (?P<name>(?!a/).+) (?P=name)\r?$", re.MULTILINE)
 # Only with a hunk behind them: a changed line of code may look like one of these by itself.
 _NAMES = re.compile(rb"^--- ([^\n]*)\n\+\+\+ ([^\n]*)\n@@ -", re.MULTILINE)
@@ -22,7 +26,7 @@ _HEADER = re.compile(rb"^(?:diff --git|--- |\+\+\+ |rename |copy )[^\n]*\0", re.
 _MODE = re.compile(rb"^(?:old|new|new file|deleted file) mode (.*?)\r?$", re.MULTILINE)
 _KNOWN_MODE = re.compile(rb"10[0-7]{4}|120000|160000")
 _MADE = re.compile(rb"^diff --git (.*)\n(new|deleted) file mode", re.MULTILINE)
-_MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_NAME = 255
 _LONGEST_PATH = 3000
 _DEEPEST = 100
@@ -48,9 +52,26 @@ def unfit(patch: bytes) -> str:
     if _ABSURD.search(patch):
         return "a binary file of an absurd size"
     size = len(patch) + sum(int(match[1]) for match in _BINARY.finditer(patch))
-    if size > _MOST_BYTES:
-        return f"the diff is too large: {size} bytes, and {_MOST_BYTES} are the most"
+    size += sum(_made_by(*match.groups()) for match in _DELTA.finditer(patch))
+    if size > MOST_BYTES:
+        return f"the diff is too large: {size} bytes, and {MOST_BYTES} are the most"
     return _bad_header(patch)
+
+
+def _made_by(data: bytes) -> int:
+    """Return how large a file a delta makes, by its first line; 0 where git refuses it anyway."""
+    try:
+        head = zlib.decompressobj().decompress(base64.b85decode(data), _DELTA_HEAD)
+    except (ValueError, zlib.error):
+        return 0
+    # Two numbers, seven bits in each byte: the size of what is there, and of what is made.
+    sizes, shift = [0], 0
+    for byte in head:
+        sizes[-1] |= (byte & 0x7F) << shift
+        shift = shift + 7 if byte & 0x80 else 0
+        if not byte & 0x80:
+            sizes.append(0)
+    return sizes[1] if len(sizes) > 1 else 0
 
 
 def _bad_header(patch: bytes) -> str:

@@ -1,5 +1,6 @@
 """What diffs of git can hold beside changed lines: each arrives in the tree as it was meant."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from labkit.git import EXECUTABLE, REGULAR, SYMLINK
 from labkit.model import Flag, Verdict
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.tasks import forbidden_edits
-from labkit_grader.place import Applied, apply_to_base, shown
+from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
 
 MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
 Start = dict[bytes, tuple[str, bytes]]
@@ -162,6 +163,31 @@ def test_edits_of_visible_and_hidden_tests_change_nothing_of_the_verdict(
     assert (both.verdict, both.tests) == (plain.verdict, plain.tests) == (Verdict.PASS, plain.tests)
 
 
+def test_a_binary_change_that_git_tells_as_a_delta_arrives(tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(60_000)  # noqa: S311 - noise
+    project = Project.start(tmp_path, {"x": noise})
+    base = project.commit({})
+    patch = project.diff(base, {"x": noise[:30_000] + b"!" + noise[30_000:]})
+    assert b"\ndelta " in patch
+    answer = apply_to_base(project.repository, read_base(project.repository, base), patch)
+    assert isinstance(answer, Applied), answer
+    assert len(answer.tree[b"x"].data) == 60_001
+
+
+def test_a_few_words_do_not_make_many_copies_of_a_large_file(tmp_path: Path) -> None:
+    project = Project.start(tmp_path, {"x": b"y" * 3_000_000})
+    base = read_base(project.repository, project.commit({}))
+    copies = b"".join(
+        b"diff --git a/x b/%d\nsimilarity index 100%%\ncopy from x\ncopy to %d\n" % (n, n)
+        for n in range(40)
+    )
+    answer = apply_to_base(project.repository, base, copies)
+    assert isinstance(answer, NotApplied)
+    assert answer.reason.startswith("the files that it changes are too large: 120000000 bytes")
+    few = apply_to_base(project.repository, base, copies[:200].rpartition(b"diff --git")[0])
+    assert isinstance(few, Applied)
+
+
 def test_many_files_and_long_ones_are_a_diff_like_any_other(tmp_path: Path) -> None:
     project = Project.start(tmp_path, BASE)
     base = read_base(project.repository, project.commit({}))
@@ -171,9 +197,8 @@ def test_many_files_and_long_ones_are_a_diff_like_any_other(tmp_path: Path) -> N
         for number in range(5000)
     )
     long = (
-        b"diff --git a/long b/long\nnew file mode 100644\n--- /dev/null\n+++ b/long\n@@ -0,0 +1 @@\n+"
-        + b"y" * 8_000_000
-        + b"\n"
+        b"diff --git a/long b/long\nnew file mode 100644\n--- /dev/null\n+++ b/long\n"
+        b"@@ -0,0 +1 @@\n+" + b"y" * 8_000_000 + b"\n"
     )
     answer = apply_to_base(project.repository, base, files + long)
     assert isinstance(answer, Applied), answer

@@ -52,6 +52,20 @@ def binary(path: str, data: bytes, *, claimed: int | None = None) -> bytes:
     ).encode() + b"\n".join(lines) + b"\n\nliteral 0\nHcmV?d00001\n\n"  # fmt: skip
 
 
+def delta(path: str, makes: int) -> bytes:
+    """Return a change of `path` that begins to make a file of any size out of what is there."""
+    head = b""
+    for number in (len(CALC), makes):
+        rest = number
+        while rest > 0x7F:
+            head += bytes([rest & 0x7F | 0x80])
+            rest >>= 7
+        head += bytes([rest])
+    whole = binary(path, head + b"\x90\x20", claimed=len(head) + 2)
+    made = whole.replace(b"new file mode 100644\n", b"").replace(b"literal", b"delta", 1)
+    return made.replace(ZEROS.encode(), b"2" * 40)
+
+
 def deleted(path: str, text: str) -> bytes:
     lines = text.splitlines(keepends=True)
     body = "".join(f"-{line}" for line in lines)
@@ -129,6 +143,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "binary that lies about its size": (binary("x", b"abc", claimed=9), "corrupt binary patch"),
     "binary bomb": (binary("x", b"\0" * 70_000_000), "too large"),
+    "delta bomb": (delta("calc.py", 80_000_000_000), "too large"),
+    "delta that makes little": (delta("calc.py", 32), "calc.py"),
     "binary of an absurd size": (binary("x", b"x", claimed=10**15), "absurd"),
     "binary with rubbish for data": (
         binary("x", b"abc").replace(b"\n\nliteral 0", b"\nzzzz~~~~\n\nliteral 0"), "",
