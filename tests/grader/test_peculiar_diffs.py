@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Start, Start]] = {
     "LF to CRLF": ({b"a": (F, b"x\ny\n")}, {b"a": (F, b"x\r\ny\r\n")}),
     "mixed line ends": ({b"a": (F, b"x\r\ny\nz\r\n")}, {b"a": (F, b"x\r\ny\n\rz\n\r\n")}),
     "lone CR": ({b"a": (F, b"x\ry\r")}, {b"a": (F, b"x\rz\r")}),
+    "lone CR at the end": ({b"a": (F, b"x\n")}, {b"a": (F, b"\r\x01"), b"z": (F, b"")}),
     "final newline lost": ({b"a": (F, b"x\n")}, {b"a": (F, b"x")}),
     "final newline added": ({b"a": (F, b"x")}, {b"a": (F, b"x\n")}),
     "no final newline, both": ({b"a": (F, b"x")}, {b"a": (F, b"y")}),

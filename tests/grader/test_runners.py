@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from gradings import Files
+from gradings import FIXED, Files, bench_of, make_set
 
 from labkit.model import Category
+from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit_grader.runners import reached
+from labkit_grader.validate import validate_task
 
 from .test_protected import guarded, tree_of
 
@@ -239,3 +241,16 @@ def test_tests_beside_sources_are_the_work_in_a_tests_task(tmp_path: Path) -> No
         forbidden=(),
     )  # fmt: skip
     assert "a.test.js" in files
+
+
+def test_an_author_is_told_what_of_the_solution_grading_undoes(
+    tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox
+) -> None:
+    solution: Files = {
+        "calc.py": FIXED, "pytest.ini": "[pytest]\n", "tests/test_calc.py": "x = 1\n",
+    }  # fmt: skip
+    made = make_set(tmp_path, solution=solution)
+    evidence = validate_task(bench_of(bubblewrap_sandbox), made.case, repeats=1)
+    assert evidence.problems == ()
+    said = "grading undoes a part of the solution, as of every run: pytest.ini: removed"
+    assert said in evidence.notes
