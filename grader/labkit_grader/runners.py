@@ -91,11 +91,22 @@ _GO_STEERS = re.compile(
 _WORD = re.compile(r"[^\s;&|()<>\"'`$=:,{}\[\]]+")
 _PYTHONPATH = re.compile(r"PYTHONPATH=[\"']?([^\s\"';&|]+)")
 _COMMENT = re.compile(r"(?m)(?:^|\s)#(?!!).*$")
+_PATH = r"([\w./@+-]*/[\w.@+-]+|[\w.@+-]+\.\w+)"
+_BEGIN = r"(?m)(?:^|[;&|(`]|\b(?:then|do|else|exec|env|time)\b)\s*"
+_LOADS = (
+    re.compile(rf"{_BEGIN}(?:\.|source)\s+{_PATH}"),
+    re.compile(r"--(?:require|import|loader|experimental-loader|env-file)[= ]([\w./@+-]+)"),
+    re.compile(r"\s-r[= ](\./[\w./@+-]+)"),
+    re.compile(r"\b[bg]?make\s+-f\s*([\w./@+-]+)"),
+)
+"""How a script loads a file into itself or into a runner."""
 _STARTS = re.compile(
-    r"(?m)(?:^|[;&|(]|&&|\b(?:then|do|else|exec|env|time)\b)\s*"
-    r"(?:(?:\.|source|(?:[\w./-]+/)?(?:sh|bash|dash|zsh|ksh|python[0-9.]*|node|ruby|perl|php))\s+"
-    r"(?:-[a-zA-Z]+\s+)*)?([\w./@+-]*/[\w.@+-]+|[\w.@+-]+\.\w+)"
-    r"|(?:--require|--import|--loader|--experimental-loader|--env-file|-r|-f)[= ]([\w./@+-]+)"
+    rf"{_BEGIN}(?:(?:[\w./-]+/)?(?:sh|bash|dash|zsh|ksh|python[0-9.]*|node|ruby|perl|php)\s+"
+    rf"(?:-[a-zA-Z]+\s+)*)?{_PATH}"
+)
+"""How a script starts a program of the project: its own, or the one that is tested."""
+_TOOLS = frozenset(
+    {"ci", ".ci", "script", "scripts", "tool", "tools", "hack", "dev", ".github", ".gitlab"}
 )
 
 
@@ -147,19 +158,21 @@ class Reached:
 
 def reached(command: Iterable[str], base: Tree) -> Reached:
     """Follow a grading command into what it starts, in the base's files."""
-    texts = list(command)
-    names = {name for text in texts for name in (text, *_WORD.findall(text)) if name}
-    files = {name for name in map(posixpath.normpath, names) if _bytes(name) in base}
+    words = list(command)
+    named = {word.rpartition("=")[2] for word in words} | set(words)
+    files = {name for name in map(posixpath.normpath, named - {""}) if _bytes(name) in base}
+    texts = [("", _COMMENT.sub("", word)) for word in words]
     programs: set[str] = set()
     seen: set[str] = set()
     roots: set[str] = set()
     while texts:
-        for text in texts:
+        for folder, text in texts:
             programs |= {posixpath.basename(word) for word in _WORD.findall(text)}
             roots |= {root for found in _PYTHONPATH.findall(text) for root in found.split(":")}
-            files |= {name for name in _started(text) if _bytes(name) in base}
+            files |= {name for name in _started(text, folder) if _bytes(name) in base}
         files |= {name for name in _by_name(programs) if _bytes(name) in base}
-        texts = [text for name in sorted(files - seen) for text in _script(name, base)]
+        new = sorted(files - seen)
+        texts = [(posixpath.dirname(name), text) for name in new for text in _script(name, base)]
         seen |= files
     places = tuple(
         f"**/{pattern}"
@@ -181,10 +194,17 @@ def _bytes(name: str) -> bytes:
     return name.encode(errors="surrogateescape")
 
 
-def _started(text: str) -> Iterator[str]:
-    for match in _STARTS.finditer(text):
-        name = match[1] or match[2]
-        yield posixpath.normpath(name)
+def _started(text: str, folder: str) -> Iterator[str]:
+    """Yield what a script in `folder` loads, and what it starts of its own kind.
+
+    Scripts also start the program that is tested (`sh add.sh 2 3`). So of what is started only that
+    counts which lies with the script, below the project's root, or in a folder for tools.
+    """
+    for pattern in _LOADS:
+        yield from (posixpath.normpath(name) for name in pattern.findall(text))
+    for name in map(posixpath.normpath, _STARTS.findall(text)):
+        if name.split("/")[0] in _TOOLS or (folder and name.startswith(f"{folder}/")):
+            yield name
 
 
 def _by_name(programs: set[str]) -> Iterator[str]:

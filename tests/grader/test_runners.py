@@ -132,8 +132,26 @@ def test_what_a_script_starts_runs_as_at_the_base(tmp_path: Path) -> None:
     assert len(named) == len(changes) + 1
 
 
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ("tests/run.sh", 'got=$(sh add.sh "$left" "$right")'),
+        ("tests/run.sh", "test -f src/add.sh && ./src/add.sh 1 2"),
+        ("run.sh", "python add.py 2 3; node src/add.js"),
+        ("ci/run.sh", "cat add.sh | sh; ./bin/add 1 2"),
+    ],
+)
+def test_the_program_that_a_script_tests_is_not_taken_for_a_part_of_it(
+    script: str, line: str
+) -> None:
+    code = ("add.sh", "add.py", "src/add.sh", "src/add.js", "bin/add")
+    files = tree_of({script: line + "\n", **dict.fromkeys(code, "")})
+    for command in (("sh", script, "{report}"), ("sh", "-c", f"sh {script}; {line}", "{report}")):
+        assert reached(command, files).files <= {script}
+
+
 def test_a_link_or_a_loop_of_scripts_ends() -> None:
-    loop: Files = {"a.sh": "sh b.sh\n", "b.sh": "sh a.sh\n", "c.sh": "-> a.sh"}
+    loop: Files = {"a.sh": ". ./b.sh\n", "b.sh": "source a.sh\n", "c.sh": "-> a.sh"}
     assert reached(("sh", "a.sh"), tree_of(loop)).files == {"a.sh", "b.sh"}
     assert reached(("sh", "c.sh"), tree_of(loop)).files == {"c.sh"}
 

@@ -81,19 +81,19 @@ def test_make_and_npm_scripts_are_those_of_the_base(tmp_path: Path, bench: Bench
     )
     base: Files = {
         **BASE,
-        "bin/make": program,
+        "tools/make": program,
         "Makefile": 'test:\n\tsh ci/run.sh "$@"\n',
         "package.json": json.dumps({"scripts": {"test": "true"}}),
     }
     made = make_set(
         tmp_path, base=base, draft={"hidden/tests/test_hidden.py": HIDDEN},
-        grading="sh -c 'python bin/make \"$@\" # npm' sh {report} {tests}",
+        grading="sh -c 'WITH=npm exec python tools/make \"$@\"' sh {report} {tests}",
     )  # fmt: skip
     sealed = validated(made, bench)
     for attack in (
         {"Makefile": f"test:\n\t{FORGE}"},
         {"package.json": json.dumps({"scripts": {"test": FORGE + "kill $PPID"}})},
-        {"bin/make": STARTUP},
+        {"tools/make": STARTUP},
     ):
         record = sealed.graded(bench, made.diff(attack))
         assert record.verdict is Verdict.FAIL, attack
