@@ -98,6 +98,8 @@ def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Findin
         reason="; ".join(filter(None, (edits, said, finding.reason))),
         flags=(*_flags(finding, applied, forbidden), *told),
         tests=finding.tests,
+        checks=finding.checks,
+        unexpected=finding.unexpected,
         submission=submission or "",
         forbidden_edits=forbidden,
         neutralised=finding.neutralised,
