@@ -87,7 +87,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
         passed=not reason,
         reason=reason or f"all {len(tests)} expected tests passed",
         tests=tests,
-        flags=run_flags(run, lies),
+        flags=run_flags(run, lies, starved=any(map(run.starved, expected.tests))),
         neutralised=staged.neutralised,
         seconds=run.seconds,
         image_digest=run.image_digest,
@@ -100,15 +100,17 @@ def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
         return "; ".join(lies) or run.trouble
     not_passed = [test for test, outcome in tests.items() if outcome != PASSED]
     if not_passed:
-        return f"{len(not_passed)} of {len(tests)} expected tests did not pass"
+        starved = sum(map(run.starved, not_passed))
+        memory = f", {starved} of them for want of memory" if starved else ""
+        return f"{len(not_passed)} of {len(tests)} expected tests did not pass{memory}"
     return ""
 
 
-def run_flags(run: TestRun, lies: tuple[str, ...]) -> tuple[Flag, ...]:
-    """Return the flags that one run of tests earns."""
+def run_flags(run: TestRun, lies: tuple[str, ...], *, starved: bool = False) -> tuple[Flag, ...]:
+    """Return the flags that one run of tests earns; `starved` when a test ran out of memory."""
     flags = {
         Flag.TIMEOUT: run.ended is Ended.TIMEOUT,
-        Flag.OUT_OF_MEMORY: run.ended is Ended.OUT_OF_MEMORY,
+        Flag.OUT_OF_MEMORY: run.ended is Ended.OUT_OF_MEMORY or starved,
         Flag.TAMPERED: bool(lies),
     }
     return tuple(flag for flag, earned in flags.items() if earned)
