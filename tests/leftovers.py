@@ -1,8 +1,10 @@
 """What could be left of many grades: in the engine, on the disk, and in this process."""
 
+import os
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,9 +17,15 @@ Things = dict[str, frozenset[str]]
 def engine_things(api: docker.APIClient) -> Things:
     """Name what an engine keeps, layers without a name included."""
     return {
-        "containers": frozenset(each["Id"] for each in api.containers(all=True)),
+        "containers": frozenset(
+            f"{each['Id'][:12]} of {each['Labels'].get('labkit.run')}"
+            for each in api.containers(all=True)
+        ),
         "volumes": frozenset(each["Name"] for each in api.volumes()["Volumes"] or ()),
-        "images": frozenset(each["Id"] for each in api.images(all=True)),
+        "images": frozenset(
+            f"{each['Id'][7:19]} {' '.join(each['RepoTags'] or ())}"
+            for each in api.images(all=True)
+        ),
         "networks": frozenset(each["Id"] for each in api.networks()),
     }
 
@@ -36,8 +44,17 @@ def local_things(*folders: Path) -> Things:
 
 
 def control_groups() -> frozenset[str]:
-    """Name the groups of all sandboxes on this machine."""
-    return frozenset(str(path) for path in Path("/sys/fs/cgroup").rglob("labkit-*"))
+    """Name the groups of all sandboxes on this machine, while others come and go."""
+    folders = (each for each, _, _ in os.walk("/sys/fs/cgroup"))
+    return frozenset(each for each in folders if "/labkit-" in each)
+
+
+def soon_empty(things: Callable[[], frozenset[str]]) -> frozenset[str]:
+    """Return what is still there after a while: others here tidy up by themselves."""
+    limit = time.monotonic() + 60
+    while (left := things()) and time.monotonic() < limit:
+        time.sleep(1)
+    return left
 
 
 def _descriptors() -> Iterator[str]:

@@ -13,7 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradings import CALC, FIXED, bench_of, make_set, validated
-from leftovers import Things, control_groups, engine_things, local_things, own_temporary_folder
+from leftovers import (
+    Things,
+    control_groups,
+    engine_things,
+    local_things,
+    own_temporary_folder,
+    soon_empty,
+)
 from sandboxes import bubblewrap_cache, make_docker
 
 from labkit.errors import LabkitError
@@ -33,8 +40,17 @@ SUBMISSIONS = (
 
 def things(sandbox: Sandbox, folder: Path) -> Things:
     """Name all that could be left."""
+    return {**_of_all(sandbox), **local_things(folder)}
+
+
+def _of_all(sandbox: Sandbox) -> Things:
     engine = engine_things(sandbox.api) if isinstance(sandbox, DockerSandbox) else {}
-    return {**engine, **local_things(folder), "control groups": control_groups()}
+    return {**engine, "control groups": control_groups()}
+
+
+def shared(sandbox: Sandbox) -> frozenset[str]:
+    """Name what others make and remove here at the same time."""
+    return frozenset[str]().union(*_of_all(sandbox).values())
 
 
 def many(sandbox: Sandbox, folder: Path, grades: int) -> None:
@@ -52,6 +68,7 @@ def many(sandbox: Sandbox, folder: Path, grades: int) -> None:
         for number in range(grades)
     ]
     seconds = time.monotonic() - began
+    soon_empty(lambda: shared(sandbox) - frozenset[str]().union(*before.values()))
     after = things(sandbox, folder)
     print(f"{sandbox.name}: {grades} grades in {seconds:.0f} s, {verdicts.count('pass')} passed")
     for kind, names in before.items():

@@ -1,14 +1,11 @@
 """Grades in a row leave nothing behind, whatever their verdict; `bench_200_grades.py` has more."""
 
-import time
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from gradings import CALC, FIXED, bench_of, make_set, validated
-from leftovers import control_groups, engine_things, local_things, own_temporary_folder
+from leftovers import control_groups, engine_things, local_things, own_temporary_folder, soon_empty
 from sandboxes import BOTH, bubblewrap_cache, or_skip
 
 from labkit.model import Verdict
@@ -26,14 +23,6 @@ SUBMISSIONS = {
     "import os\nos.kill(os.getpid(), 9)\n": Verdict.FAIL,
     "import time\ntime.sleep(100)\n": Verdict.FAIL,
 }
-
-
-def soon_empty(things: Callable[[], AbstractSet[str]]) -> AbstractSet[str]:
-    """Return what is still there after a while: other tests on the engine tidy up by themselves."""
-    limit = time.monotonic() + 60
-    while (left := things()) and time.monotonic() < limit:
-        time.sleep(1)
-    return left
 
 
 def shared_things(sandbox: Sandbox) -> frozenset[str]:
