@@ -21,6 +21,8 @@ from docker.errors import ImageNotFound, NotFound
 from labkit.sandbox.interface import SANDBOX_UID
 
 _REPOSITORY = "labkit-prepared"
+_LABEL = "labkit.prepared"
+"""Names the image that another was made of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +55,17 @@ class PreparedImages:
 
     def _prepare(self, image: str, folder: str, file: str) -> Prepared:
         digest = _image_id(self._api, image)
-        name = hashlib.sha256(" ".join(filter(None, (digest, folder, file))).encode()).hexdigest()[
-            :16
-        ]
+        name = prepared_name(digest, folder, file)
         with contextlib.suppress(ImageNotFound):
-            made = _image_id(self._api, f"{_REPOSITORY}:{name}")
-            return Prepared(runs=made, digest=digest)
+            return Prepared(runs=_image_id(self._api, name), digest=digest)
         with self._still_container(digest) as container:
             if not file and self._owner(container, folder) == SANDBOX_UID:
                 return Prepared(runs=digest, digest=digest)
             self._api.put_archive(container, "/", _owned(folder, file))
-            self._api.commit(container, repository=_REPOSITORY, tag=name)
-        return Prepared(runs=_image_id(self._api, f"{_REPOSITORY}:{name}"), digest=digest)
+            changes = [f'LABEL {_LABEL}="{digest}"']
+            repository, _, tag = name.partition(":")
+            self._api.commit(container, repository=repository, tag=tag, changes=changes)
+        return Prepared(runs=_image_id(self._api, name), digest=digest)
 
     @contextlib.contextmanager
     def _still_container(self, image: str) -> Iterator[str]:
@@ -84,6 +85,18 @@ class PreparedImages:
         with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
             first = archive.next()
         return first.uid if first is not None and first.isdir() else None
+
+
+def prepared_name(image: str, folder: str, file: str = "") -> str:
+    """Return what the image is called that is made of another for a folder, or a file in it."""
+    words = " ".join(filter(None, (image, folder, file)))
+    return f"{_REPOSITORY}:{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+
+
+def remove_prepared(client: docker.APIClient, image: str) -> None:
+    """Remove what was made of an image, which could not go itself before."""
+    for made in client.images(filters={"label": f"{_LABEL}={image}"}):
+        client.remove_image(made["Id"])
 
 
 def _image_id(client: docker.APIClient, name: str) -> str:
