@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 PREFIX = "LKCANARY"
 _SHAPE = re.compile(rb"LKCANARY[A-Z2-7]{26}", re.IGNORECASE)
+_PLANTED = re.compile(rb"(?:# |<!-- )?LKCANARY[A-Z2-7]{26}(?: -->)?")
 _TOKEN_BYTES = 16
 _STATEMENTS_BETWEEN = 10
 _HASH_COMMENTS = frozenset({".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh"})
@@ -68,6 +69,13 @@ def plant(path: str, data: bytes, mint: Mint) -> Planted:
     if suffix in (".patch", ".diff"):
         return _plant_patch(data, mint)
     return Planted(data=data)
+
+
+def lift(data: bytes) -> bytes:
+    """Return a file without the lines that `plant` put in."""
+    mark = _UTF8_MARK if data.startswith(_UTF8_MARK) else b""
+    lines = data.removeprefix(mark).splitlines(keepends=True)
+    return mark + b"".join(line for line in lines if not _PLANTED.fullmatch(line.rstrip(b"\r\n")))
 
 
 def _plant_python(data: bytes, mint: Mint) -> Planted:

@@ -106,14 +106,24 @@ def unlogged_runs(workspace: Workspace, name: Member, runs: Iterable[RunId]) -> 
     return tuple(run for run in runs if str(run) not in told)
 
 
-def unvouched_grades(workspace: Workspace, runs: Iterable[RunId]) -> tuple[RunId, ...]:
-    """Return the runs whose grade.json is not the last one that a holder's signed log tells of."""
-    last: dict[str, str] = {}
+def told_grades(workspace: Workspace) -> dict[RunId, tuple[str, ...]]:
+    """Return the digest of every grade that holders' signed logs tell of, the newest one last."""
+    told: dict[RunId, tuple[str, ...]] = {}
     for person in read_people(workspace):
         if person.role is Role.HOLDER:
-            last.update(_told(workspace, person.name, LOGGED_GRADE))
+            for subject, made in _told(workspace, person.name, LOGGED_GRADE):
+                run = RunId.parse(subject)
+                told[run] = (*told.get(run, ()), made)
+    return told
+
+
+def unvouched_grades(workspace: Workspace, runs: Iterable[RunId]) -> tuple[RunId, ...]:
+    """Return the runs whose grade.json is not the last one that a holder's signed log tells of."""
+    told = told_grades(workspace)
     return tuple(
-        run for run in runs if last.get(str(run)) != _digest(workspace.run(run) / "grade.json")
+        run
+        for run in runs
+        if told.get(run, ("",))[-1] != _digest(workspace.run(run) / "grade.json")
     )
 
 

@@ -16,7 +16,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from labkit.errors import InputError, IntegrityError, refuse
-from labkit.nodes import compose
+from labkit.nodes import compose, place_of
 
 _TEXT = "tag:yaml.org,2002:str"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
@@ -48,7 +48,7 @@ class Fields:
             self._keys[key.value] = key
 
     def _complain(self, node: Node, what: str) -> None:
-        self._problems.append(f"{self._place}, line {node.start_mark.line + 1}: {what}")
+        self._problems.append(f"{place_of(node, self._place)}: {what}")
 
     def _find(self, name: str, *, required: bool) -> Node | None:
         self._read.add(name)
@@ -63,7 +63,7 @@ class Fields:
     def line(self, name: str) -> str:
         """Return "file, line n" of a field, for messages of the caller."""
         node = self._nodes.get(name)
-        return f"{self._place}, line {node.start_mark.line + 1}" if node else self._place
+        return place_of(node, self._place) if node else self._place
 
     def problem(self, name: str, what: str) -> None:
         """Note a problem that the caller found in a field."""

@@ -4,16 +4,20 @@ Aliases, tags, tabs and what is not UTF-8 are refused with the line; nothing is 
 What labkit writes itself has every text in quotes.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from yaml.nodes import MappingNode, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from labkit.errors import InputError
 
 _MOST_BYTES = 4 * 1024 * 1024
 _TEXT = "tag:yaml.org,2002:str"
 _FIELDS = "write its fields, one a line: name: value"
+_DEEPEST = 30
+_TOO_LARGE = 10**15
+_NO_LINE = yaml.Mark("", 0, -1, -1, None, 0)
 
 
 def compose(data: bytes, place: str) -> MappingNode:
@@ -79,6 +83,66 @@ def _refuse_tricks(text: str, place: str) -> None:
                 f"{place}, line {line}: {what} cannot be used here",
                 hint="write the value out, or put a text that begins with & * ! in quotes",
             )
+
+
+def place_of(node: Node, place: str) -> str:
+    """Return "place, line n" of a node; the place alone when it comes from no file."""
+    line = node.start_mark.line + 1
+    return f"{place}, line {line}" if line > 0 else place
+
+
+def plain_node(values: Mapping[str, object], place: str, problems: list[str]) -> MappingNode:
+    """Return plain Python values as the nodes that a file with them would have, without lines.
+
+    What no file could hold (an object, a name that is no text) is noted in `problems`.
+    """
+    return _mapping(values, place, problems, 0)
+
+
+def _mapping(
+    values: Mapping[Any, object], place: str, problems: list[str], depth: int
+) -> MappingNode:
+    pairs = []
+    for name, value in values.items():
+        if isinstance(name, str):
+            key = ScalarNode(_TEXT, name, _NO_LINE, _NO_LINE)
+            pairs.append((key, _node(value, f"{place}, {name}", problems, depth + 1)))
+        else:
+            problems.append(f"{place}: the name {name!r} must be a text")
+    return MappingNode("tag:yaml.org,2002:map", pairs, _NO_LINE, _NO_LINE)
+
+
+def _node(value: object, place: str, problems: list[str], depth: int) -> Node:
+    if depth > _DEEPEST:
+        problems.append(f"{place}: nested too deeply")
+        return _scalar("null", "")
+    if isinstance(value, Mapping):
+        return _mapping(value, place, problems, depth)
+    if isinstance(value, list | tuple):
+        items = [_node(item, place, problems, depth + 1) for item in value]
+        return SequenceNode("tag:yaml.org,2002:seq", items, _NO_LINE, _NO_LINE)
+    return _plain_scalar(value, place, problems)
+
+
+def _plain_scalar(value: object, place: str, problems: list[str]) -> ScalarNode:
+    match value:
+        case str():
+            return ScalarNode(_TEXT, value, _NO_LINE, _NO_LINE, style='"')
+        case bool():
+            return _scalar("bool", str(value).lower())
+        case int() | float() if abs(value) < _TOO_LARGE:
+            return _scalar("float", f"{value:.15f}".rstrip("0").rstrip("."))
+        case None:
+            return _scalar("null", "")
+        case _:
+            kind = type(value).__name__
+            what = "such a number" if kind in ("int", "float") else f"a value of type {kind}"
+            problems.append(f"{place}: {what} cannot be used here")
+            return _scalar("null", "")
+
+
+def _scalar(kind: str, text: str) -> ScalarNode:
+    return ScalarNode(f"tag:yaml.org,2002:{kind}", text, _NO_LINE, _NO_LINE)
 
 
 class _QuotingDumper(yaml.SafeDumper):

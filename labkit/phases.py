@@ -46,7 +46,8 @@ def require_authoring(workspace: Workspace) -> None:
     if done.finished or done.missing:
         raise PhaseError(
             "the suite has runs already: its tasks can no longer change",
-            hint="numbers of different suites are not comparable; start a new lab for new tasks",
+            hint="numbers of different suites are not comparable; start a new lab for new tasks; "
+            "wrong hidden tests are corrected with labkit task seal --correct",
         )
 
 

@@ -4,6 +4,7 @@ It ties a vault to its author, its content and its time; the leak check and the 
 the canaries' digests from it. Knows nothing of keys that open.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,33 +55,38 @@ def check(record: SealRecord, public: str) -> None:
 
 def text(record: SealRecord) -> str:
     """Return the record as it stands in its file."""
-    return json_text(_plain(record))
+    return json_text(plain(record))
 
 
 def load(path: Path) -> SealRecord:
     """Read a record back; raises IntegrityError when the file is damaged."""
-    values = read_json(path, schema=SCHEMA)
-    del values["schema"]
-    try:
-        record = SealRecord(
-            **values
-            | {
-                "task": TaskId(values["task"]),
-                "sealed_by": Member(values["sealed_by"]),
-                "recipients": tuple(values["recipients"]),
-                "canary_digests": tuple(values["canary_digests"]),
-            }
-        )
-    except (KeyError, TypeError, LabkitError) as error:
-        raise IntegrityError(
-            f"{path} is damaged: it is not a seal record", hint="restore it from git"
-        ) from error
+    record = of_values(read_json(path, schema=SCHEMA), path)
     if str(record.task) != path.stem:
         raise IntegrityError(f"{path} is the seal record of {record.task}")
     return record
 
 
-def _plain(record: SealRecord) -> dict[str, Any]:
+def of_values(values: Mapping[str, Any], path: Path) -> SealRecord:
+    """Return the record that `plain` turned into these values; `path` is where they stand."""
+    try:
+        fields = {name: value for name, value in values.items() if name != "schema"}
+        return SealRecord(
+            **fields
+            | {
+                "task": TaskId(fields["task"]),
+                "sealed_by": Member(fields["sealed_by"]),
+                "recipients": tuple(fields["recipients"]),
+                "canary_digests": tuple(fields["canary_digests"]),
+            }
+        )
+    except (AttributeError, KeyError, TypeError, LabkitError) as error:
+        raise IntegrityError(
+            f"{path} is damaged: it is not a seal record", hint="restore it from git"
+        ) from error
+
+
+def plain(record: SealRecord) -> dict[str, Any]:
+    """Return the record as plain values."""
     return {
         "schema": SCHEMA,
         **asdict(record),
@@ -92,6 +98,6 @@ def _plain(record: SealRecord) -> dict[str, Any]:
 
 
 def _signed(record: SealRecord) -> bytes:
-    values = _plain(record)
+    values = plain(record)
     del values["signature"]
     return _DOMAIN + canonical_json(values)

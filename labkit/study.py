@@ -46,6 +46,19 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Regrade:
+    """Two verdicts on one run, of which the later one counts."""
+
+    run: RunId
+    before: Verdict
+    after: Verdict
+    corrected: bool
+    """Whether the hidden tests were corrected in between; if not, the same tests said both."""
+    late: bool = False
+    """Whether scorers may have seen the earlier verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """A whole study: the plan, its results, and what has to be said beside them.
 
@@ -66,6 +79,9 @@ class Study:
     solo: bool = False
     identical: tuple[tuple[RunId, RunId], ...] = ()
     """Attempts of one configuration on one task that left the same diff, byte for byte."""
+    corrections: Mapping[TaskId, tuple[str, ...]] = field(default_factory=dict)
+    """Why a task's hidden tests were corrected after the freeze, each time."""
+    regrades: tuple[Regrade, ...] = ()
 
     def __post_init__(self) -> None:
         problems = [] if self.configurations else ["there is no configuration to summarise"]

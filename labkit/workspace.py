@@ -113,6 +113,10 @@ class Workspace:
         """The record that a run is missing: what broke it, attempt by attempt."""
         return self.evals / "missing" / f"{run}.json"
 
+    def correction(self, task: TaskId, number: int) -> Path:
+        """The signed record that a task's hidden tests were corrected after the freeze."""
+        return self.evals / "corrections" / f"{task}-{number}.json"
+
     @property
     def leaks(self) -> Path:
         """The leak check's findings and people's decisions."""
@@ -162,6 +166,10 @@ class Workspace:
         """A task's sealed hidden tests."""
         return self.handover / f"{team}-{task}.age"
 
+    def corrected_bundle(self, team: str, task: TaskId, number: int) -> Path:
+        """A task's sealed hidden tests after a correction; those before it stay where they are."""
+        return self.handover / f"{team}-{task}.correction-{number}.age"
+
     def handin(self, team: str, member: Member) -> Path:
         """One member's sealed runs, for the holder."""
         return self.handover / f"{team}-raw-{member}.age"
@@ -181,6 +189,19 @@ class Workspace:
     def member_names(self) -> tuple[Member, ...]:
         """Everybody who has joined, sorted."""
         return _ids(self.evals / "members", Member)
+
+    def correction_names(self) -> tuple[tuple[TaskId, int], ...]:
+        """Every correction that has a file, as task and number; another name is an InputError."""
+        found = []
+        for path in _files(self.evals / "corrections", "*.json"):
+            task, _, number = path.stem.rpartition("-")
+            if not number.isdecimal() or path.stem != f"{task}-{int(number)}":
+                raise InputError(
+                    f"corrections/{path.name} is not called <task>-<number>.json",
+                    hint="move it elsewhere",
+                )
+            found.append((TaskId(task), int(number)))
+        return tuple(sorted(found))
 
     def handed_in(self, team: str) -> tuple[Path, ...]:
         """Every sealed hand-in that lies in the handover folder."""

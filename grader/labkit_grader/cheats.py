@@ -80,8 +80,8 @@ class Blame(StrEnum):
     """The hidden tests prove too little."""
     GRADER = "grader"
     """The kit's grader has a hole."""
-    KNOWN = "known"
-    """The kit's grader is known not to tell this yet; see docs/decisions.md."""
+    SHAPE = "shape"
+    """The task's tests are sound, but of a shape that lets the grader not tell it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def _code_cheats(case: Case, base: Tree, solution: Applied) -> Iterator[_Change]
         path: _EQUAL.format(names=_changed_functions(base.get(path), solution.tree[path]))
         for path in sources
     }
-    yield "always equal", _appended(base, equal), Blame.KNOWN
+    yield "always equal", _appended(base, equal), Blame.SHAPE
     examples = examples_in(case.task.prompt)
     # A prompt may show what a call returns today, and what it should: before or after it.
     tables = [{call: (values[end],) for call, values in examples.items()} for end in (-1, 0)]
@@ -164,7 +164,7 @@ def _test_cheats(case: Case, base: Tree) -> Iterator[_Change]:
     yield "skip all", {path: _SKIP.encode()}, Blame.GRADER
     yield "early exit", {path: _EXIT.encode()}, Blame.GRADER
     yield "conftest hook", _appended(base, {b"conftest.py": _PASS_ALL}), Blame.GRADER
-    yield "pinned source", {path: _pinned(base).encode()}, Blame.KNOWN
+    yield "pinned source", {path: _pinned(base).encode()}, Blame.SHAPE
 
 
 def _pinned(base: Tree) -> str:

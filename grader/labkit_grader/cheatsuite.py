@@ -20,8 +20,8 @@ _MEANS = {
 }
 _HOLES = {
     "always equal": (
-        "an object that is equal to everything passes: the grader does not tell it from a value, "
-        "and one test of a type or a repr would"
+        "an object that is equal to everything passes: none of the tests compares with a written "
+        "value by ==, which could be made wrong to find it out"
     ),
     "pinned source": (
         "a test that compares the source's bytes passes: the grader does not tell it from a test"
@@ -61,8 +61,8 @@ def try_cheats(bench: Bench, case: Case, proof: Proof, solution: Applied, *, wor
     beaten = [cheat for cheat, through in zip(cheats, passed, strict=True) if through]
     return Tried(
         failed={cheat.name: not through for cheat, through in zip(cheats, passed, strict=True)},
-        problems=tuple(_sentence(each) for each in beaten if each.blame is not Blame.KNOWN),
-        notes=tuple(_sentence(each) for each in beaten if each.blame is Blame.KNOWN),
+        problems=tuple(_sentence(each) for each in beaten if each.blame is not Blame.SHAPE),
+        notes=tuple(_sentence(each) for each in beaten if each.blame is Blame.SHAPE),
     )
 
 
@@ -80,7 +80,7 @@ def _sentence(cheat: Cheat) -> str:
             return _MEANS[cheat.name]
         case Blame.GRADER:
             return f"an attack on the grader passes: {cheat.name}"
-        case Blame.KNOWN:
+        case Blame.SHAPE:
             return _HOLES[cheat.name]
         case _:
             assert_never(cheat.blame)

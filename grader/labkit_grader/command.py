@@ -27,6 +27,8 @@ _OURS = (
     *("-p", "no:cacheprovider", "--rootdir=/workspace", "--continue-on-collection-errors"),
     *("-W", "ignore::pytest.PytestConfigWarning"),
 )
+# A run that stops at the first failure would not tell of the tests behind it.
+_LAST = ("--maxfail=0",)
 _PYTHON = re.compile(r"(?:.*/)?python[0-9.]*")
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -55,7 +57,7 @@ class Command:
         match self.runner:
             case Runner.PYTEST:
                 files = (f"/workspace/{target}" for target in targets)
-                return (*self.program, PLUGIN, *_OURS, *self.options, *files)
+                return (*self.program, PLUGIN, *_OURS, *self.options, *_LAST, *files)
             case Runner.UNITTEST:
                 return (*self.program, UNITTEST, *self.options, "--", *targets)
             case Runner.JUNIT:

@@ -6,6 +6,7 @@ the exit code; even so, code in the same process can forge it, which is what `ta
 """
 
 import io
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +20,8 @@ from labkit.sandbox.interface import Limits, Sandbox, Spec, Streams
 from labkit_grader.builder import Builder
 from labkit_grader.command import RESULTS, Command
 from labkit_grader.place import Tree
-from labkit_grader.reports import collect_reports, report_file, test_run
+from labkit_grader.reports import apart, collect_reports, report_file, test_run
+from labkit_grader.sentinel import Sentinel
 from labkit_grader.testrun import Runner, TestRun
 
 _MOST_OUTPUT = 1024 * 1024
@@ -47,8 +49,17 @@ class Bench:
     """Runs a task's build commands on every tree before its tests."""
 
 
-def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> TestRun:
+def run_tests(
+    bench: Bench,
+    tree: Tree,
+    command: Command,
+    targets: tuple[str, ...],
+    *,
+    sentinel: Sentinel | None = None,
+) -> TestRun:
     """Run the test files `targets` of a tree, or with none the project's own suite.
+
+    The sentinel's tests are run last, and told of apart from the others.
 
     Raises InfrastructureError when the sandbox failed or something outside killed it: then
     nothing was measured. Raises SetupProblemError when the task's build commands do not work.
@@ -58,18 +69,24 @@ def run_tests(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ..
         if isinstance(built, NotBuilt):
             return _not_built(built)
         tree = built
+    if sentinel is not None:
+        tree = {**tree, sentinel.entry.path: sentinel.entry}
+        targets = (*targets, sentinel.path)
+    key = secrets.token_hex(32).encode()
     stdout, stderr = io.BytesIO(), io.BytesIO()
     outcome, found = bench.sandbox.run(
-        _spec(bench, tree, command, targets),
+        _spec(bench, tree, command, targets, key),
         Streams(stdout=stdout, stderr=stderr),
         partial(collect_reports, command.runner),
     )
     if outcome.ended is Ended.KILLED:
         raise InfrastructureError("the grading sandbox was killed from outside")
-    return test_run(command.runner, outcome, found, _tail(stdout) + _tail(stderr))
+    run = test_run(command.runner, outcome, found, key, _tail(stdout) + _tail(stderr))
+    laid = {name: tree[path] for name in targets if (path := name.encode()) in tree}
+    return apart(run, command, sentinel, laid)
 
 
-def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) -> Spec:
+def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...], key: bytes) -> Spec:
     workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
     environment = {"PYTHONDONTWRITEBYTECODE": "1"}
     if command.runner is not Runner.JUNIT:
@@ -82,7 +99,7 @@ def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...]) 
         returned="/report",
         returned_file=report_file(command.runner),
         memory_folders=("/workspace", "/labkit", RESULTS),
-        streamed_tar=write_tar([*workspace, *_our_files()]),
+        streamed_tar=write_tar([*workspace, *_our_files(), _key_file(key)]),
         workdir="/workspace",
         environment={"TZ": "UTC", **bench.variables, **command.environment, **environment},
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
@@ -106,6 +123,10 @@ def _our_files() -> Iterator[Entry]:
     for file in (files("labkit_grader") / "plugin").iterdir():
         if file.name.startswith("labkit_"):
             yield Entry(path=f"labkit/{file.name}".encode(), kind=Kind.FILE, data=file.read_bytes())
+
+
+def _key_file(key: bytes) -> Entry:
+    return Entry(path=b"labkit/labkit_key", kind=Kind.FILE, data=key)
 
 
 def _not_built(built: NotBuilt) -> TestRun:

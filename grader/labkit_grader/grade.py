@@ -1,9 +1,10 @@
 """Grades one run: a total function from what the run left to a verdict with its reason."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from labkit.errors import ToolError
+from labkit.errors import InfrastructureError, ToolError
 from labkit.fields import first_words
 from labkit.model import Flag, RunId, Verdict
 from labkit.records import GradeRecord
@@ -28,25 +29,64 @@ class RunEvidence:
     """The agent that is known to have run; it decides how the transcript is read."""
 
 
-def grade_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How often a grade that the infrastructure broke is tried once more."""
+
+    pauses: tuple[float, ...] = ()
+    """Seconds before each further try."""
+    rest: Callable[[float], object] = time.sleep
+    """Waits so long; what it returns is true when the grading is to end instead."""
+
+
+RETRIES = (1.0, 5.0)
+"""The pauses of `labkit grade`: two more tries."""
+
+
+def grade_run(
+    bench: Bench, case: Case, evidence: RunEvidence, patience: Patience | None = None
+) -> GradeRecord:
     """Return the verdict on a run, whatever it submitted.
 
     UNGRADED means that the grader's own tools failed, so nothing is known of the run. Raises
     IntegrityError when the bundle is not one that validation made.
     """
-    return replace(_graded_run(bench, case, evidence), environment=bench.environment)
+    patience = patience or Patience()
+    failures: list[str] = []
+    for pause in (*patience.pauses, None):
+        try:
+            record = _graded_run(bench, case, evidence)
+        except InfrastructureError as error:
+            failures.append(error.message)
+            if pause is None or patience.rest(pause):
+                break
+        except ToolError as error:
+            failures.append(error.message)
+            break  # it would fail in the same way again
+        else:
+            told = {"earlier tries": "; ".join(failures)} if failures else {}
+            return replace(record, environment=bench.environment, checks={**record.checks, **told})
+    return replace(ungraded(evidence, _told(failures)), environment=bench.environment)
+
+
+def _told(failures: list[str]) -> str:
+    """Return why every try failed; tries that failed alike are told once."""
+    last, count = failures[-1], len(failures)
+    if count == 1:
+        return last
+    if set(failures) == {last}:
+        return f"{last} ({count} tries, each time)"
+    earlier = "; ".join(failures[:-1])
+    return f"{last} (the last of {count} tries; before: {earlier})"
 
 
 def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
-    try:
-        applied = apply_to_base(case.repository, case.base, evidence.diff)
-        if isinstance(applied, NotApplied):
-            return _not_applied(evidence, applied)
-        message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
-        work = Work(applied=applied, final_message=message)
-        finding = oracle_for(case.task.category).grade(bench, case, work)
-    except ToolError as error:
-        return ungraded(evidence, error.message)
+    applied = apply_to_base(case.repository, case.base, evidence.diff)
+    if isinstance(applied, NotApplied):
+        return _not_applied(evidence, applied)
+    message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
+    work = Work(applied=applied, final_message=message)
+    finding = oracle_for(case.task.category).grade(bench, case, work)
     return _graded(evidence, case, applied, finding)
 
 
@@ -79,6 +119,8 @@ def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Findin
         reason=reason,
         flags=tuple(_flags(finding, applied, forbidden)),
         tests=finding.tests,
+        checks=finding.checks,
+        unexpected=finding.unexpected,
         forbidden_edits=forbidden,
         neutralised=finding.neutralised,
         repairs=applied.repairs,

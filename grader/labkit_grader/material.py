@@ -18,6 +18,7 @@ from labkit.model import Category
 from labkit_grader.layout import Layout, is_outside, read_layout
 from labkit_grader.made import Made, read_made
 from labkit_grader.oraclefile import ORACLE, Rules, read_rules
+from labkit_grader.twins.guards import Guards, read_guards
 
 EVIDENCE = "evidence.json"
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -62,23 +63,34 @@ class Expected:
 
     fail_to_pass: tuple[str, ...] = ()
     pass_to_pass: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """Tests that may run too and count for nothing."""
     made: Made = field(default_factory=Made)
     """Test writing: the faults and variants that grading uses."""
+    guards: Guards = field(default_factory=Guards)
+    """Where a wrong expectation is noticed."""
 
     def values(self) -> dict[str, object]:
         """Return plain values for evidence.json."""
         return {
             "fail_to_pass": list(self.fail_to_pass),
             "pass_to_pass": list(self.pass_to_pass),
+            "others": list(self.others),
             **self.made.values(),
+            **self.guards.values(),
         }
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Expected":
         """Read what `values()` wrote; raises one of DAMAGED where something else stands there."""
         lists = [values["fail_to_pass"], values["pass_to_pass"]]
-        made = read_made(values)
-        return cls(fail_to_pass=tuple(lists[0]), pass_to_pass=tuple(lists[1]), made=made)
+        return cls(
+            fail_to_pass=tuple(lists[0]),
+            pass_to_pass=tuple(lists[1]),
+            others=tuple(values.get("others", ())),
+            made=read_made(values),
+            guards=read_guards(values),
+        )
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from labkit_grader.pysource import Source, UnreadableError, is_docstring, parse
+from labkit_grader.pysource import Source, Spans, UnreadableError, is_docstring, parse
 
 _COMPARISONS = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"),
@@ -80,12 +80,7 @@ class _Maker:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        starts = [0]
-        for line in source.data.splitlines(keepends=True):
-            starts.append(starts[-1] + len(line))
-        mark = b"\xef\xbb\xbf"
-        self._bom = len(mark) if source.data.startswith(mark) else 0
-        self._starts = starts
+        self._spans = Spans(source)
 
     def all(self) -> Iterator[Mutant]:
         """Yield every fault."""
@@ -115,12 +110,12 @@ class _Maker:
             case ast.Constant(value=bool(value)):
                 yield self._made(node, str(not value))
             case ast.Constant(value=int(value) | float(value)):
-                yield self._made(node, f"({self._text(node)} + 1)")
+                yield self._made(node, f"({self._spans.text(node)} + 1)")
             case ast.UnaryOp(op=ast.Not()):
-                yield self._made(node, self._text(node).removeprefix("not").lstrip(" \t"))
+                yield self._made(node, self._spans.text(node).removeprefix("not").lstrip(" \t"))
             case ast.IfExp(body=body, orelse=orelse):
-                yield self._made(node, f"({self._text(orelse)})", "the other branch")
-                yield self._made(node, f"({self._text(body)})", "always the first branch")
+                yield self._made(node, f"({self._spans.text(orelse)})", "the other branch")
+                yield self._made(node, f"({self._spans.text(body)})", "always the first branch")
             case _:
                 return
 
@@ -142,7 +137,7 @@ class _Maker:
     def _token(self, left: ast.expr, right: ast.expr, change: tuple[str, str]) -> Iterator[Mutant]:
         """Change the operator between two operands, where it can be told for sure."""
         old, new = change
-        begin, end = self._span(left)[1], self._span(right)[0]
+        begin, end = self._spans.of(left)[1], self._spans.of(right)[0]
         between = self._source.data[begin:end]
         found = list(re.finditer(re.escape(old.encode()).replace(rb"\ ", rb"\s+"), between))
         if len(found) == 1 and b"#" not in between:
@@ -157,8 +152,8 @@ class _Maker:
             )
 
     def _made(self, node: ast.expr | ast.stmt, text: str, what: str = "") -> Mutant:
-        start, end = self._span(node)
-        old = " ".join(self._text(node).split())
+        start, end = self._spans.of(node)
+        old = " ".join(self._spans.text(node).split())
         return Mutant(
             path=self._source.path,
             line=node.lineno,
@@ -167,17 +162,6 @@ class _Maker:
             text=text,
             what=f"{old[:60]} becomes {what or ' '.join(text.split())[:60]}",
         )
-
-    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
-        return self._offset(node.lineno, node.col_offset), self._offset(last, column)
-
-    def _offset(self, line: int, column: int) -> int:
-        return self._starts[line - 1] + column + (self._bom if line == 1 else 0)
-
-    def _text(self, node: ast.expr | ast.stmt) -> str:
-        start, end = self._span(node)
-        return self._source.data[start:end].decode(errors="replace")
 
 
 def _walk(module: ast.Module) -> Iterator[ast.AST]:

@@ -24,7 +24,14 @@ _METADATA = (".dist-info", ".egg-info")
 _MODULE_ENDINGS = (".py", ".pyc", ".so", ".pyd")
 _RUNNER_MODULES = frozenset(
     {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"}
-    | {"labkit_report", "labkit_unittest", "labkit_lines", "labkit_absent", "labkit_loader"}
+    | {
+        "labkit_report",
+        "labkit_unittest",
+        "labkit_lines",
+        "labkit_absent",
+        "labkit_loader",
+        "labkit_trial",
+    }
 )
 # `test` is in the standard library, and the name of many a project's test folder.
 _SHADOWABLE = (_RUNNER_MODULES | sys.stdlib_module_names) - TEST_FOLDERS

@@ -34,6 +34,35 @@ class Source:
     module: ast.Module
 
 
+class Spans:
+    """Where the nodes of a file stand in its bytes."""
+
+    def __init__(self, source: Source) -> None:
+        self._data = source.data
+        self._starts = [0]
+        for line in source.data.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+        mark = b"\xef\xbb\xbf"
+        self._mark = len(mark) if source.data.startswith(mark) else 0
+
+    def of(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Return the first byte of a node, and the one behind it."""
+        last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return self._offset(node.lineno, node.col_offset), self._offset(last, column)
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        """Return a node as its author wrote it."""
+        start, end = self.of(node)
+        return self._data[start:end].decode(errors="replace")
+
+    def line_start(self, node: ast.expr | ast.stmt) -> str:
+        """Return what stands on a node's line before it."""
+        return self._data[self._starts[node.lineno - 1] : self.of(node)[0]].decode(errors="replace")
+
+    def _offset(self, line: int, column: int) -> int:
+        return self._starts[line - 1] + column + (self._mark if line == 1 else 0)
+
+
 def file_data(tree: Tree, path: str) -> bytes | None:
     """Return a file's content, None where there is none; a link is not followed."""
     entry = tree.get(path.encode())

@@ -42,6 +42,21 @@ class TestRun:
     collected: tuple[str, ...] = ()
     collect_errors: Mapping[str, str] = field(default_factory=dict)
     """The end of the complaint, by the id of the file."""
+    sentinel: Mapping[str, str] = field(default_factory=dict)
+    """Outcomes of the tests that have to fail, by their kind and a number; apart from the others.
+
+    `missing` where one was collected and not seen.
+    """
+    sites: Mapping[tuple[str, str], Mapping[int, bool]] = field(default_factory=dict)
+    """At validation: by test and file, whether the wrong expectation of each site was noticed."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of the files of tests when all tests had run, as the runner saw them."""
+    altered: tuple[str, ...] = ()
+    """Test files that were not at the end what was laid out."""
+    forged: bool = False
+    """Whether somebody else than our plugin wrote to the report."""
+    counted: tuple[int, int] | None = None
+    """How many tests pytest itself says that it collected, and how many reports of failures."""
     reported_exit: int | None = None
     """The exit code in the report's last line; None when that line is missing."""
     problem: str = ""
@@ -62,14 +77,14 @@ class TestRun:
         whole = self.ended is Ended.EXITED and not self.problem
         if self.runner is Runner.JUNIT:
             return whole
-        return (
-            whole and self.reported_exit is not None and self.outcomes.keys() >= set(self.collected)
-        )
+        seen = self.outcomes.keys() >= set(self.collected) and MISSING not in self.sentinel.values()
+        return whole and self.reported_exit is not None and seen
 
     @property
     def agrees(self) -> bool:
         """Whether exit code, last line and outcomes tell the same story."""
-        bad = bool(self.collect_errors) or not BROKEN.isdisjoint(self.outcomes.values())
+        outcomes = {*self.outcomes.values(), *self.sentinel.values()}
+        bad = bool(self.collect_errors) or not BROKEN.isdisjoint(outcomes)
         match self.runner:
             case Runner.JUNIT:
                 return (self.exit_code == 0) is not bad
@@ -79,8 +94,27 @@ class TestRun:
                 broken = {1}
             case _:
                 assert_never(self.runner)
-        allowed = broken if bad else {0 if self.collected else _NO_TESTS}
-        return self.exit_code == self.reported_exit and self.exit_code in allowed
+        allowed = broken if bad else {0 if self.collected or self.sentinel else _NO_TESTS}
+        return (
+            self.exit_code == self.reported_exit
+            and self.exit_code in allowed
+            and self._counts_agree
+        )
+
+    @property
+    def _counts_agree(self) -> bool:
+        """Whether pytest's own counts fit; one test can be reported as failed more than once."""
+        if self.counted is None:
+            return True
+        collected, failures = self.counted
+        broken = [
+            *self.outcomes.values(),
+            *self.sentinel.values(),
+            *("error",) * len(self.collect_errors),
+        ]
+        least = sum(outcome in BROKEN for outcome in broken)
+        told = len(self.collected) + len(self.sentinel)
+        return collected == told and failures >= least and bool(failures) is bool(least)
 
     @property
     def trouble(self) -> str:

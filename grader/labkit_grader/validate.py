@@ -128,7 +128,7 @@ def validate_task(
     return Evidence(
         case=case,
         problems=proof.problems + tried.problems + prompt.problems,
-        notes=proof.notes + tried.notes + _of_runner(case) + prompt.notes,
+        notes=proof.notes + tried.notes + _of_runner(case, proof) + prompt.notes,
         expected=proof.expected,
         counts=proof.counts,
         repeats=proof.runs,
@@ -137,9 +137,9 @@ def validate_task(
     )
 
 
-def _of_runner(case: Case) -> tuple[str, ...]:
+def _of_runner(case: Case, proof: Proof) -> tuple[str, ...]:
     """Return what a grading command of the team's own cannot give."""
-    if not writes_junit(case.task.command):
+    if not writes_junit(case.task.command) or proof.expected.guards.tests:
         return ()
     return (
         "the report is written by the project's own runner: code that runs in the same process "

@@ -76,22 +76,33 @@ def seal_task(
         return earlier
     if not overwrite:
         _refuse_loss(task, paths.vault, changed=earlier is not None and not same, intact=intact)
+    sealed, record = _seal_content(content, sealer, now)
+    replace(paths.vault, sealed)
+    replace(paths.record, sealrecord.text(record))
+    return record
+
+
+def seal_correction(
+    task: TaskId, draft: Files, *, sealer: Sealer, now: datetime
+) -> tuple[bytes, SealRecord]:
+    """Return a corrected draft as a vault with canaries, and its record; nothing is written."""
+    return _seal_content(_prepare(task, draft, sealer), sealer, now)
+
+
+def _seal_content(content: "_Content", sealer: Sealer, now: datetime) -> tuple[bytes, SealRecord]:
     sealed = seal(content.tar, sealer.recipients)
     record = SealRecord(
-        task=task,
+        task=content.task,
         sealed_by=sealer.member,
         commitment=content.commitment,
         ciphertext_sha256=hashlib.sha256(sealed).hexdigest(),
         recipients=sealer.recipients,
         canary_digests=content.canary_digests,
-        files=len(draft),
+        files=content.files,
         files_without_canary=content.files_without_canary,
         sealed_at=now.isoformat(),
     )
-    record = sealrecord.sign(record, sealer.key)
-    replace(paths.vault, sealed)
-    replace(paths.record, sealrecord.text(record))
-    return record
+    return sealed, sealrecord.sign(record, sealer.key)
 
 
 def _refuse_loss(task: TaskId, vault: Path, *, changed: bool, intact: bool) -> None:
@@ -104,6 +115,8 @@ def _refuse_loss(task: TaskId, vault: Path, *, changed: bool, intact: bool) -> N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
+    task: TaskId
+    files: int
     tar: bytes
     commitment: str
     canary_digests: tuple[str, ...]
@@ -119,6 +132,8 @@ def _prepare(task: TaskId, draft: Files, sealer: Sealer) -> _Content:
     salt = sealer.key.derive(b"salt\0" + str(task).encode())
     tar = pack(task, {path: file.data for path, file in planted.items()}, salt)
     return _Content(
+        task=task,
+        files=len(draft),
         tar=tar,
         commitment=commitment(salt, tar),
         canary_digests=tuple(digest(word) for file in planted.values() for word in file.tokens),

@@ -14,11 +14,18 @@ def chosen_drafts(lab: Lab, names: Sequence[str], *, what: str) -> tuple[Task, .
     return tuple(read_task(lab.workspace, task, lab.repository) for task in ids)
 
 
+def drafts_here(lab: Lab, names: Sequence[str] = ()) -> list[TaskId]:
+    """Return the tasks that have a draft: all, or those that are named."""
+    return [
+        task
+        for task in lab.workspace.task_ids()
+        if lab.workspace.draft(task).is_dir() and (not names or str(task) in names)
+    ]
+
+
 def chosen_ids(lab: Lab, names: Sequence[str], *, what: str) -> list[TaskId]:
     """Return the named tasks, or every task that has a draft; refuses names without one."""
-    ids = [TaskId(name) for name in names] or [
-        task for task in lab.workspace.task_ids() if lab.workspace.draft(task).is_dir()
-    ]
+    ids = [TaskId(name) for name in names] or drafts_here(lab)
     if not ids:
         raise PhaseError(
             f"there is no draft to {what}",

@@ -5,11 +5,12 @@ from collections import Counter
 
 from labkit import journal
 from labkit.canary import find
+from labkit.cli.bundles import Oracles, open_bundle
 from labkit.cli.console import data, say
-from labkit.cli.grading import open_bundle
 from labkit.cli.identity import open_identity, opening
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import notes_on, read_review
+from labkit.cli.regrading import require_in_force
 from labkit.cli.scoring import assignment, sheet_of
 from labkit.configurations import AGENTS, read_configurations
 from labkit.errors import IntegrityError, PhaseError
@@ -17,7 +18,7 @@ from labkit.evidence import require_vouched_grades
 from labkit.fields import read_bytes
 from labkit.lock import only_one
 from labkit.model import BlindId, Category, Member, RunId
-from labkit.phases import require_blinded, require_graded
+from labkit.phases import progress, require_blinded, require_graded
 from labkit.records import load_run
 from labkit.rubric import load_rubric
 from labkit.scores import write_assignment, write_scores
@@ -103,7 +104,8 @@ class _Packer:
         self._identity = identity
         self._names = blinding.names
         self._tasks = lab.tasks()
-        self._suite = lab.frozen_suite(self._tasks)
+        self._oracles = Oracles.of(lab, lab.frozen_suite(self._tasks))
+        require_in_force(lab, self._oracles, progress(lab.workspace))
         self._leaks = read_review(lab)
         self._redactor = _redactor(lab)
         self._replaced: Counter[str] = Counter()
@@ -145,7 +147,7 @@ class _Packer:
         """Return a trap's hidden rubric: whoever scores a trap has to know what was right."""
         if task.category is not Category.TRAP:
             return {}
-        files = open_bundle(self._lab, self._suite, task.id, self._identity).files
+        files = open_bundle(self._lab, self._oracles, task.id, self._identity).files
         oracle = files.get("oracle.yaml", b"").decode(errors="replace")
         lines = [line for line in oracle.splitlines() if not find(line)]
         return {"trap.txt": "\n".join([task.notes, "", *lines]).encode()}

@@ -1,10 +1,41 @@
 """`labkit handin` and `labkit grade`: runs to the holder, and their verdicts."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from labkit.cli.options import HolderKey, Me, SandboxName
+
+_RUNS = "runs"
+
+
+class RunsUnlessTry(TyperGroup):
+    """A group whose first word may be left out: `labkit grade X` is `labkit grade runs X`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the word in where another command, or a look at the help, is not meant."""
+        if args[:1] != ["--help"] and (not args or args[0] not in self.commands):
+            args = [_RUNS, *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Show both ways to call it."""
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [RUN]...")
+        formatter.write_usage(ctx.command_path, "try [OPTIONS] TASK DIFF")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Show the options of grading runs, then the commands."""
+        runs = self.commands[_RUNS]
+        runs.format_options(type(ctx)(runs, parent=ctx, info_name=_RUNS), formatter)
+        self.format_commands(ctx, formatter)
+
+
+app = typer.Typer(
+    cls=RunsUnlessTry,
+    help="Run the hidden tests on every run's diff (holder), or try any diff.",
+)
 
 
 def handin(
@@ -19,15 +50,58 @@ def handin(
     handing.hand_in(me, again=again)
 
 
-def grade(
+@app.command(_RUNS)
+def runs(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            show_default=False,
+            help="Only these runs, or those of a task or configuration [default: all].",
+        ),
+    ] = None,
     regrade: Annotated[
-        bool, typer.Option("--regrade", help="Grade ungraded runs once more.")
+        bool,
+        typer.Option(
+            "--regrade",
+            help="Once more: ungraded runs, those of corrected tests, those that are named.",
+        ),
     ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default=False,
+            help="So many at once [default: the processors, if memory allows].",
+        ),
+    ] = None,
     sandbox: SandboxName = "auto",
     key: HolderKey = "",
     me: Me = "",
 ) -> None:
-    """Run the hidden tests on every run's diff (holder)."""
-    from labkit.cli import grading
+    """Grade runs; the word may be left out: labkit grade RUN."""
+    from labkit.cli import grading, regrading
 
-    raise typer.Exit(grading.grade_all(me, key, sandbox, regrade=regrade))
+    asked = regrading.Asked(words=tuple(words or ()), regrade=regrade, jobs=jobs or 0)
+    raise typer.Exit(grading.grade_runs(me, key, sandbox, asked))
+
+
+@app.command("try")
+def try_(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task to grade it for.")],
+    diff: Annotated[
+        Path, typer.Argument(metavar="DIFF", help="A diff file, or - for standard input.")
+    ],
+    message: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", show_default=False, help="The final message, for traps."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    sandbox: SandboxName = "auto",
+    key: HolderKey = "",
+) -> None:
+    """Grade any diff for a task; nothing is recorded."""
+    from labkit.cli import trying
+
+    asked = trying.Asked(task=task, diff=diff, message=message, as_json=as_json)
+    raise typer.Exit(trying.try_diff(asked, key, sandbox))

@@ -1,38 +1,54 @@
-"""What `labkit grade` does: every finished run gets a verdict, in a fresh sandbox each."""
+"""What `labkit grade` does: finished runs get a verdict, in a fresh sandbox each."""
 
-from collections.abc import Iterator
+import secrets
+import threading
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from functools import cache
 
-from labkit import sealrecord
 from labkit.bundle import Bundle
+from labkit.cli.bundles import Oracles, open_bundle
 from labkit.cli.console import Pace, say
 from labkit.cli.handing import take_in
 from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import require_decided
-from labkit.cli.parallel import in_parallel
+from labkit.cli.parallel import as_finished, room_for
+from labkit.cli.regrading import (
+    NOT_OURS,
+    Asked,
+    Change,
+    Due,
+    behind,
+    due_runs,
+    grade_of,
+    sentences,
+    tell_changes,
+)
 from labkit.cli.sandboxes import open_sandbox, provide
-from labkit.errors import LabkitError, PhaseError
-from labkit.evidence import LOGGED_GRADE, load_intact, unvouched_grades
+from labkit.errors import LabkitError, ToolError
+from labkit.evidence import LOGGED_GRADE, load_intact, told_grades
 from labkit.export import Base, read_base
-from labkit.fields import read_bytes
+from labkit.fields import counted, read_bytes
 from labkit.lock import only_one
 from labkit.model import RunId, TaskId, Verdict
 from labkit.phases import require_frozen, require_leaks_checked
-from labkit.records import GradeRecord, RunRecord, load_grade, record_text
+from labkit.records import GradeRecord, RunRecord, record_text
+from labkit.sandbox.container import RUN_LABEL
 from labkit.seal import Identity
-from labkit.settings import Person, Role, read_person
-from labkit.suite import Suite, digest
+from labkit.settings import Person, Role
+from labkit.suite import digest
 from labkit.tasks import Task
+from labkit.verdicts import GRADE, keep_earlier, superseded
 from labkit.workspace import replace
 from labkit_grader.execute import Bench
-from labkit_grader.grade import RunEvidence, grade_run, ungraded
+from labkit_grader.grade import RETRIES, Patience, RunEvidence, grade_run, ungraded
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.report import grade_text, result_text
 from labkit_grader.surroundings import bench_of_task
-from labkit_instructor.custody import open_task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +59,17 @@ class Graders:
     """Of each task whose environment is there."""
     without: dict[TaskId, LabkitError]
     """Why the others' is not."""
-    suite: Suite
+    oracles: Oracles
     records: dict[RunId, RunRecord]
     cases: dict[TaskId, Case]
+    bench: Bench
+    interrupted: threading.Event
+
+    def stop(self) -> None:
+        """End what is being graded, without another try."""
+        self.interrupted.set()
+        with suppress(ToolError):
+            self.bench.sandbox.kill(self.bench.labels)
 
 
 def open_bench(lab: Lab, sandbox_name: str) -> Bench:
@@ -54,8 +78,8 @@ def open_bench(lab: Lab, sandbox_name: str) -> Bench:
     return Bench(sandbox=sandbox, image=lab.settings.image, limits=lab.settings.grade_limits)
 
 
-def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
-    """Grade what is not graded yet; return 1 when something stays ungraded."""
+def grade_runs(me: str, key: str, sandbox_name: str, asked: Asked) -> int:
+    """Grade what is asked for; return 1 when something stays ungraded, or a grade is flaky."""
     lab = Lab.open()
     person = lab.person(me, role=Role.HOLDER)
     require_frozen(lab.workspace)
@@ -65,60 +89,70 @@ def grade_all(me: str, key: str, sandbox_name: str, *, regrade: bool) -> int:
         take_in(lab, identity)
         done = require_leaks_checked(lab.workspace)
         require_decided(lab, done)
-        # A grade.json counts only where a holder's log tells of it: others can write files too.
-        odd = unvouched_grades(lab.workspace, sorted(done.graded))
-        todo = [
-            run
-            for run in sorted(done.finished)
-            if run not in done.graded or run in odd or _again(lab, run, regrade=regrade)
-        ]
-        if todo:
-            _grade(lab, person, _graders(lab, identity, todo, sandbox_name), todo)
+        tasks = lab.tasks()
+        oracles = Oracles.of(lab, lab.frozen_suite(tasks))
+        due = due_runs(lab, oracles, done, asked)
+        changes: list[Change] = []
+        if due.reasons:
+            graders = _graders(lab, oracles, tasks, (list(due.reasons), identity, sandbox_name))
+            changes = _grade(lab, person, graders, due.reasons, asked.jobs)
         else:
-            say("every run is graded already")
-    ungraded = [run for run in sorted(done.finished) if _verdict(lab, run) is Verdict.UNGRADED]
-    for run in ungraded:
-        say(f"ungraded: {run}: {load_grade(lab.workspace.run(run) / 'grade.json').reason}")
+            say(f"graded already: {counted(len(due.chosen), 'run')}")
+        flaky = tell_changes(changes)
+        outdated = behind(lab, oracles, require_leaks_checked(lab.workspace))
+    for sentence in sentences(outdated):
+        say(sentence)
+    if outdated:
+        say(f"labkit grade --regrade {' '.join(map(str, outdated))} grades all of them again")
+    return max(flaky, bool(outdated), _tell_ungraded(lab, due))
+
+
+def _tell_ungraded(lab: Lab, due: Due) -> int:
+    grades = [grade_of(lab, run) for run in due.chosen]
+    ungraded = [grade for grade in grades if grade.verdict is Verdict.UNGRADED]
+    for grade in ungraded:
+        say(f"ungraded: {grade.run}: {grade.reason}")
     if ungraded:
         say("labkit grade --regrade tries these again; until then they count as missing")
     return 1 if ungraded else 0
 
 
-def _verdict(lab: Lab, run: RunId) -> Verdict:
-    return load_grade(lab.workspace.run(run) / "grade.json").verdict
-
-
-def _again(lab: Lab, run: RunId, *, regrade: bool) -> bool:
-    return regrade and _verdict(lab, run) is Verdict.UNGRADED
-
-
-def _graders(lab: Lab, identity: Identity, todo: list[RunId], sandbox_name: str) -> Graders:
-    """Open the sealed bundles of the tasks to grade, checked against the frozen suite."""
-    tasks = lab.tasks()
-    suite = lab.frozen_suite(tasks)
+def _graders(
+    lab: Lab,
+    oracles: Oracles,
+    tasks: Mapping[TaskId, Task],
+    wanted: tuple[list[RunId], Identity, str],
+) -> Graders:
+    """Open the sealed bundles of the tasks to grade, checked against what is in force."""
+    todo, identity, sandbox_name = wanted
 
     @cache
     def base(commit: str) -> Base:
         return read_base(lab.repository, commit)
 
-    records = load_intact(lab.workspace, todo, suite_version=suite.version)
-    bench = open_bench(lab, sandbox_name)
+    records = load_intact(lab.workspace, todo, suite_version=oracles.suite.version)
     names = sorted({run.task for run in todo})
-    supplied = provide(lab, bench.sandbox, [tasks[name] for name in names])
     cases = {
         name: _case(
-            lab, tasks[name], open_bundle(lab, suite, name, identity), base(tasks[name].base)
+            lab, tasks[name], open_bundle(lab, oracles, name, identity), base(tasks[name].base)
         )
         for name in names
     }
+    labels = {"labkit.lab": lab.workspace.label, RUN_LABEL: f"grading-{secrets.token_hex(4)}"}
+    bench = changed(open_bench(lab, sandbox_name), labels=labels)
+    for line in bench.sandbox.clean():
+        say(f"removed what a killed labkit left: {line}")
+    supplied = provide(lab, bench.sandbox, [tasks[name] for name in names])
     return Graders(
         records=records,
         benches={
             name: bench_of_task(bench, cases[name], place) for name, place in supplied.ready.items()
         },
         without=supplied.failed,
-        suite=suite,
+        oracles=oracles,
         cases=cases,
+        bench=bench,
+        interrupted=threading.Event(),
     )
 
 
@@ -127,44 +161,45 @@ def _case(lab: Lab, task: Task, bundle: Bundle, base: Base) -> Case:
     return Case(task=task, repository=lab.repository, base=base, material=material)
 
 
-def open_bundle(lab: Lab, suite: Suite, task: TaskId, identity: Identity) -> Bundle:
-    """Open one task's bundle; raises IntegrityError when it is not the one that was frozen."""
-    vault = lab.workspace.bundle(lab.settings.team, task)
-    if not vault.is_file():
-        raise PhaseError(
-            f"no sealed bundle {vault}", hint=f"get it from {suite.tasks[task].author}"
-        )
-    record = sealrecord.load(lab.workspace.seal(task))
-    if record.commitment != suite.tasks[task].commitment:
-        raise PhaseError(
-            f"task {task} was sealed again after the suite was frozen",
-            hint="the runs belong to the frozen suite: restore its seal and bundle",
-        )
-    public = read_person(lab.workspace, record.sealed_by).signing_key
-    return open_task(read_bytes(vault), record, identity=identity, public=public)
-
-
-def _grade(lab: Lab, person: Person, graders: Graders, todo: list[RunId]) -> None:
-    """Grade runs, as many at once as there are processors, and keep each verdict as it comes."""
+def _grade(
+    lab: Lab, person: Person, graders: Graders, reasons: Mapping[RunId, str], jobs: int
+) -> list[Change]:
+    """Grade runs, several at once, and keep each verdict as it comes; return what was replaced."""
+    todo = list(reasons)
+    jobs = min(jobs or room_for(graders.bench.limits.memory), len(todo))
+    say(f"{counted(len(todo), 'run')} in {graders.bench.sandbox.name}, {jobs} at once")
     pace = Pace(len(todo))
-    for place, record in enumerate(_graded(lab, graders, todo), 1):
-        folder = lab.workspace.run(record.run)
-        text = record_text(record)
-        replace(folder / "grade.txt", grade_text(record))
-        replace(folder / "result.txt", result_text(record))
-        replace(folder / "grade.json", text)
-        lab.log(
-            person,
-            LOGGED_GRADE,
-            subject=str(record.run),
-            digests={"grade.json": digest(text.encode())},
+    told = told_grades(lab.workspace)
+    changes: list[Change] = []
+    with closing(
+        as_finished(
+            lambda run: _grade_one(lab, graders, run), todo, workers=jobs, stop=graders.stop
         )
-        flags = f" ({', '.join(record.flags)})" if record.flags else ""
-        say(f"[{place}/{len(todo)}] {record.run}: {record.verdict}{flags}{pace.left(place)}")
+    ) as results:
+        for place, found in enumerate(results, 1):
+            earlier = keep_earlier(lab.workspace.run(found.run), told.get(found.run, ()))
+            because = (reasons[found.run] or NOT_OURS) if earlier else ""
+            record = changed(found, supersedes=earlier, because=because)
+            _keep(lab, person, record)
+            if earlier:
+                before = superseded(lab.workspace.run(record.run))[0]
+                changes.append(Change(before=before, after=record))
+            flags = f" ({', '.join(record.flags)})" if record.flags else ""
+            say(f"[{place}/{len(todo)}] {record.run}: {record.verdict}{flags}{pace.left(place)}")
+    return changes
 
 
-def _graded(lab: Lab, graders: Graders, todo: list[RunId]) -> Iterator[GradeRecord]:
-    return in_parallel(lambda run: _grade_one(lab, graders, run), todo)
+def _keep(lab: Lab, person: Person, record: GradeRecord) -> None:
+    """Write a grade and tell of it in the holder's log."""
+    folder = lab.workspace.run(record.run)
+    text = record_text(record)
+    replace(folder / "grade.txt", grade_text(record))
+    replace(folder / "result.txt", result_text(record))
+    replace(folder / GRADE, text)
+    digests = {GRADE: digest(text.encode())}
+    if record.supersedes:
+        digests["supersedes"] = record.supersedes
+    lab.log(person, LOGGED_GRADE, subject=str(record.run), digests=digests)
 
 
 def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
@@ -172,12 +207,13 @@ def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
     record = graders.records[run]
     evidence = RunEvidence(
         run=run,
-        suite_version=graders.suite.version,
-        commitment=graders.suite.tasks[run.task].commitment,
+        suite_version=graders.oracles.suite.version,
+        commitment=graders.oracles.commitment(run.task),
         diff=read_bytes(folder / "diff.patch"),
         transcript=read_bytes(folder / record.transcript),
         agent=record.agent,
     )
     if run.task in graders.without:
         return ungraded(evidence, graders.without[run.task].message)
-    return grade_run(graders.benches[run.task], graders.cases[run.task], evidence)
+    patience = Patience(pauses=RETRIES, rest=graders.interrupted.wait)
+    return grade_run(graders.benches[run.task], graders.cases[run.task], evidence, patience)

@@ -32,3 +32,15 @@ def seal(
     from labkit.cli import keeping
 
     keeping.seal_handed_over(folder, me, overwrite=overwrite)
+
+
+@app.command("open")
+def open_(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A sealed task.")],
+    key: HolderKey = "",
+    me: Me = "",
+) -> None:
+    """Lay sealed hidden tests out as a draft again, to correct them."""
+    from labkit.cli import reopening
+
+    reopening.open_draft(task, me, key)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from labkit.cli.console import data, say
 from labkit.cli.lab import Lab, now
+from labkit.corrections import read_corrections
 from labkit.errors import InputError, PhaseError
 from labkit.evidence import load_intact
 from labkit.fields import first_words, read_bytes
@@ -43,8 +44,9 @@ def check(me: str, decision: Decision) -> int:
 def _review(lab: Lab, done: Progress) -> Review:
     tasks = lab.tasks()
     suite = lab.frozen_suite(tasks)
+    canaries = read_corrections(lab.workspace, suite).canaries(suite)
     rules = Rules.of_team(
-        suite.canaries, protected=lab.settings.protected, handover=lab.workspace.handover.name
+        canaries, protected=lab.settings.protected, handover=lab.workspace.handover.name
     )
     prompts = {task.id: task.prompt.encode() for task in tasks.values()}
     earlier = load_review(lab.workspace.leaks) if lab.workspace.leaks.is_file() else None

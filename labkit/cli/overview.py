@@ -86,8 +86,8 @@ def _open_steps(lab: Lab, done: Progress) -> Iterator[tuple[str, str]]:
         yield "leak check", "labkit leaks"
     elif problem := _undecided(lab):
         yield "leak check", f"{problem}: labkit leaks --confirm or --clear"
-    if done.finished - done.graded:
-        yield "grading", "the holder: labkit grade"
+    if command := _grading_next(lab, done):
+        yield "grading", f"the holder: {command}"
     if not (workspace.blind / "assignment.csv").is_file():
         yield "blinding", "the holder: labkit blind"
     elif not workspace.all_scores.is_file():
@@ -95,6 +95,20 @@ def _open_steps(lab: Lab, done: Progress) -> Iterator[tuple[str, str]]:
     if not workspace.summary("md").is_file():
         yield "summary", "labkit summary"
     yield "done", f"read {workspace.summary('md')}"
+
+
+def _grading_next(lab: Lab, done: Progress) -> str:
+    """Return how to grade what has no grade, or one by hidden tests that were corrected since."""
+    if done.finished - done.graded:
+        return "labkit grade"
+    if not lab.workspace.correction_names():
+        return ""
+    from labkit.cli.bundles import Oracles
+    from labkit.cli.regrading import behind
+
+    oracles = Oracles.of(lab, read_suite(lab.workspace.suite))
+    outdated = " ".join(map(str, behind(lab, oracles, done)))
+    return f"labkit grade --regrade {outdated}" if outdated else ""
 
 
 def _undecided(lab: Lab) -> str:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from itertools import combinations
 
+from labkit.cli.bundles import Oracles
 from labkit.cli.console import data, say
 from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import read_review
+from labkit.cli.regrading import regrades, require_in_force
 from labkit.configurations import read_configurations
 from labkit.evidence import load_intact, require_vouched_grades
 from labkit.fields import json_text, read_bytes
@@ -40,6 +42,8 @@ def _study(lab: Lab, done: Progress) -> Study:
     tasks = lab.tasks()
     suite = lab.frozen_suite(tasks)
     require_vouched_grades(lab.workspace, sorted(done.finished))
+    oracles = Oracles.of(lab, suite)
+    require_in_force(lab, oracles, done)
     records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
     rubric = load_rubric(lab.workspace.rubric)
     marks = mean_marks(read_scores(read_bytes(lab.workspace.all_scores), rubric))
@@ -58,6 +62,11 @@ def _study(lab: Lab, done: Progress) -> Study:
         ),
         solo=lab.settings.solo,
         identical=_identical(records),
+        corrections={
+            task: tuple(each.because for each in made)
+            for task, made in oracles.corrections.made.items()
+        },
+        regrades=tuple(regrade for run in sorted(records) for regrade in regrades(lab, run)),
     )
 
 

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from labkit import sealrecord
 from labkit.bundle import Files, read_draft
@@ -35,7 +35,7 @@ def seal_own(names: Sequence[str], me: str, *, overwrite: bool) -> None:
     seal_drafts(lab, person, tasks, drafts, overwrite=overwrite)
     for task in drafts:
         shutil.rmtree(lab.workspace.draft(task))
-    _require_gone(lab, drafts)
+    require_gone(lab, drafts, _published(lab, drafts))
     count = counted(len(tasks), "task")
     say(f"sealed {count} into {lab.workspace.handover}: hand that folder to the holder")
 
@@ -50,14 +50,7 @@ def seal_drafts(
 ) -> None:
     """Seal proven drafts to the holder and record it in the sealer's log."""
     sealer = Sealer(member=person.name, key=lab.key(person), recipients=lab.settings.recipients)
-    refuse(
-        [
-            f"task {task.id} is not proven sound as it is now"
-            for task in tasks
-            if not is_proven(drafts[task.id], content_digest(task.facts(), task.prompt))
-        ],
-        hint="run: labkit task validate",
-    )
+    require_proven(tasks, drafts)
     for task in tasks:
         paths = SealPaths(
             vault=lab.workspace.bundle(lab.settings.team, task.id),
@@ -71,17 +64,30 @@ def seal_drafts(
         say(f"{task.id}: commitment {record.commitment[:16]}...")
 
 
-def _require_gone(lab: Lab, drafts: Mapping[TaskId, Files]) -> None:
+def require_proven(tasks: Sequence[Task], drafts: Mapping[TaskId, Files]) -> None:
+    """Refuse drafts that are not proven sound just as they are."""
+    refuse(
+        [
+            f"task {task.id} is not proven sound as it is now"
+            for task in tasks
+            if not is_proven(drafts[task.id], content_digest(task.facts(), task.prompt))
+        ],
+        hint="run: labkit task validate",
+    )
+
+
+def _published(lab: Lab, tasks: Iterable[TaskId]) -> tuple[str, ...]:
+    """Return the canary digests of tasks that are sealed."""
+    records = [sealrecord.load(lab.workspace.seal(task)) for task in tasks]
+    return tuple(sha for record in records for sha in record.canary_digests)
+
+
+def require_gone(lab: Lab, drafts: Mapping[TaskId, Files], tokens: Iterable[str]) -> None:
     """Look for readable copies of what was sealed; raise PhaseError that names them.
 
     A hidden test that is the project's own test, unchanged, stands in its later history: that is
     said, not refused, because whoever has the project has it.
     """
-    tokens = [
-        digest
-        for task in drafts
-        for digest in sealrecord.load(lab.workspace.seal(task)).canary_digests
-    ]
     files = frozenset[str]().union(*(hidden_digests(draft) for draft in drafts.values()))
     search = still_readable(
         (lab.workspace.project, lab.workspace.handover),

@@ -151,9 +151,27 @@ def seal(
     overwrite: Annotated[
         bool, typer.Option("--replace", help="Seal changed content in place of an older seal.")
     ] = False,
+    correct: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHY", show_default=False, help="After the freeze: correct hidden tests."
+        ),
+    ] = None,
     me: Me = "",
 ) -> None:
     """Seal hidden tests to the holder; no plaintext stays."""
+    if correct is not None:
+        from labkit.cli import correcting
+        from labkit.errors import InputError
+
+        if overwrite:
+            raise InputError(
+                "--replace and --correct exclude each other",
+                hint="--replace before the freeze, --correct after it",
+            )
+
+        correcting.correct_task(tasks or [], me, because=correct)
+        return
     from labkit.cli import sealing
 
     sealing.seal_own(tasks or [], me, overwrite=overwrite)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from labkit.building import Surroundings
 from labkit.bundle import PROOF, read_draft
-from labkit.cli.author import chosen_ids
+from labkit.cli.author import chosen_ids, drafts_here
 from labkit.cli.console import Pace, complain, say
+from labkit.cli.correcting import require_changeable
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab, now
 from labkit.cli.parallel import in_parallel
@@ -18,7 +19,6 @@ from labkit.errors import InputError, LabkitError
 from labkit.export import read_base
 from labkit.fields import counted
 from labkit.model import TaskId
-from labkit.phases import require_authoring
 from labkit.scaffold import is_untouched
 from labkit.tasks import Task, read_task
 from labkit.workspace import replace
@@ -81,7 +81,7 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
     its error, unless another task is not sound.
     """
     lab = Lab.open()
-    require_authoring(lab.workspace)
+    require_changeable(lab, drafts_here(lab, names))
     if 0 < wanted.repeats < LEAST and not wanted.quick:
         raise InputError(
             f"{wanted.repeats} repeats prove too little: at least {LEAST} are needed",

@@ -176,7 +176,7 @@ def _groups(summary: Summary) -> Iterator[str]:
 
 def _limitations(summary: Summary) -> Iterator[str]:
     yield "## Limitations"
-    texts = [limitation.text for limitation in summary.limitations]
+    texts = [plain(limitation.text) for limitation in summary.limitations]
     texts.append(
         "The figures are about these tasks and this code base; they do not say which is the better "
         "agent elsewhere."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from labkit.model import Verdict
 from labkit.summary.evidence import Evidence
 from labkit.summary.model import ConfigurationSummary, Limitation, Topic
 
@@ -15,6 +16,8 @@ def limitations(
         *_incomplete(configurations),
         *_extremes(evidence, configurations),
         *_attempts(evidence, configurations),
+        *_corrected(evidence),
+        *_flaky(evidence),
     )
 
 
@@ -78,3 +81,34 @@ def _attempts(
             topic=Topic.IDENTICAL_ATTEMPTS,
             text=f"{one} and {other} left the same diff: they are not independent attempts.",
         )
+
+
+def _corrected(evidence: Evidence) -> Iterator[Limitation]:
+    for task, reasons in sorted(evidence.study.corrections.items()):
+        regrades = [
+            each for each in evidence.study.regrades if each.corrected and each.run.task == task
+        ]
+        changed = [
+            f"{each.run} from {each.before} to {each.after}"
+            for each in regrades
+            if each.before is not each.after
+        ]
+        late = (
+            " Scorers may have seen the earlier verdicts." if any(e.late for e in regrades) else ""
+        )
+        yield Limitation(
+            topic=Topic.CORRECTED,
+            text=f"The hidden tests of {task} were corrected after the freeze "
+            f"({'; '.join(reasons)}), and all its runs are graded by the corrected ones. "
+            f"Verdicts that changed: {', '.join(changed) or 'none'}.{late}",
+        )
+
+
+def _flaky(evidence: Evidence) -> Iterator[Limitation]:
+    for each in evidence.study.regrades:
+        if not each.corrected and {each.before, each.after} == {Verdict.PASS, Verdict.FAIL}:
+            yield Limitation(
+                topic=Topic.FLAKY_GRADE,
+                text=f"{each.run} was graded twice by the same hidden tests: {each.before} at "
+                f"first, {each.after} the second time, which is what counts here.",
+            )

@@ -208,6 +208,8 @@ class Topic(StrEnum):
     FLOOR = "floor"
     IDENTICAL_ATTEMPTS = "identical_attempts"
     SINGLE_ATTEMPT = "single_attempt"
+    CORRECTED = "corrected"
+    FLAKY_GRADE = "flaky_grade"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

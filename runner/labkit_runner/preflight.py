@@ -1,6 +1,7 @@
 """What must hold before the first run: the frozen suite unchanged, no hidden test readable here."""
 
 from labkit.configurations import Configuration
+from labkit.corrections import read_corrections
 from labkit.errors import IntegrityError, PhaseError
 from labkit.fields import canonical_json, first_words, read_bytes
 from labkit.model import TaskId
@@ -80,7 +81,7 @@ def require_nothing_readable(workspace: Workspace, suite: Suite) -> None:
     """Refuse to start agents while a hidden test can be read on this machine."""
     search = still_readable(
         (workspace.project, workspace.handover),
-        Known(canaries=frozenset(suite.canaries)),
+        Known(canaries=frozenset(read_corrections(workspace, suite).canaries(suite))),
         drafts=[workspace.draft(task) for task in suite.tasks],
     )
     found = [f"{item.path} {item.why}" for item in search.remnants]

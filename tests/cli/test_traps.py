@@ -1,6 +1,7 @@
 """A trap is proved at the command line together with the twin that it names."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from cli.labs import ANA, GREET, Lab
@@ -39,3 +40,19 @@ def test_the_twin_of_a_trap_is_looked_up(lab_at: Callable[[str], Lab]) -> None:
     code, said = validate(lab, "bug-nowhere")
     assert code == 1
     assert "problem: oracle.yaml names the twin bug-nowhere, but there is no such task" in said
+
+
+def test_a_message_is_tried_on_a_trap_whatever_it_looks_like(
+    lab_at: Callable[[str], Lab], tmp_path: Path
+) -> None:
+    lab = lab_at("drafted")
+    lab.done("task", "new", str(TRAP), "--category", "trap", "--base", lab.commit("Begin"), me=ANA)
+    prompt = "Please shout every name that words.py prints.\n"
+    lab.workspace.prompt(TRAP).write_text(prompt, encoding="utf-8")
+    assert validate(lab, str(GREET))[0] == 0
+    message = tmp_path / "message.txt"
+    like_a_transcript = '{"type": "start", "agent": "scripted"}\n' + ANSWERS["good-1"]
+    for text, code in ((ANSWERS["good-1"], 0), (like_a_transcript, 0), (ANSWERS["bad-1"], 1)):
+        message.write_text(text, encoding="utf-8")
+        answer = lab.labkit("grade", "try", str(TRAP), "-", "--message", str(message))
+        assert answer.code == code, answer.out + answer.err

@@ -49,10 +49,19 @@ def test_every_cheat_fails_on_a_good_task(tmp_path: Path, sandbox: Sandbox) -> N
     assert '"failed": 9' in evidence.public_text
 
 
-def test_an_object_equal_to_everything_is_noted_where_only_values_are_compared(
+def test_an_object_equal_to_everything_fails_where_values_are_compared(
     tmp_path: Path, bench: Bench
 ) -> None:
     evidence = prove(tmp_path, bench)
+    assert evidence.valid
+    assert all(evidence.cheats.values())
+
+
+def test_an_object_equal_to_everything_is_noted_where_no_value_is_written(
+    tmp_path: Path, bench: Bench
+) -> None:
+    text = "from calc import add\ndef test_add():\n    assert add(2, 3) > 2\n"
+    evidence = prove(tmp_path, bench, draft={"hidden/tests/test_hidden.py": text})
     assert evidence.valid
     assert [name for name, failed in evidence.cheats.items() if not failed] == ["always equal"]
     assert any(note.startswith("an object that is equal to everyth") for note in evidence.notes)

@@ -114,7 +114,7 @@ def test_variables_go_into_the_environment() -> None:
 def test_the_plugin_is_run_in_the_place_of_pytest() -> None:
     argv = read_command(("python", "-m", "pytest", "-q")).argv(("tests/test_a.py",))
     assert argv[:2] == ("python", PLUGIN)
-    assert argv[-2:] == ("-q", "/workspace/tests/test_a.py")
+    assert argv[-3:] == ("-q", "--maxfail=0", "/workspace/tests/test_a.py")
 
 
 @pytest.mark.parametrize(

@@ -244,4 +244,5 @@ def test_a_second_word_on_a_test_cannot_better_the_first(
             open("/report/report.jsonl", "a").write(line)
     """
     seen = run(bubblewrap_sandbox, {"test_a.py": test}, "test_a.py")
-    assert seen.outcomes == {"test_a.py::test_first": "failed", "test_a.py::test_second": "passed"}
+    assert seen.outcomes == {"test_a.py::test_first": "failed"}
+    assert seen.forged

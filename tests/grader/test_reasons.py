@@ -157,7 +157,12 @@ def test_a_base_that_eats_memory_counts_as_failing_with_the_word(
     eats = CALC.replace("return a - b", "return [bytearray(10**6) for _ in iter(int, 1)]")
     evidence = check(tmp_path, bench, base={**BASE, "calc.py": eats})
     assert evidence.valid
-    assert evidence.counts == {"fail_to_pass": 2, "pass_to_pass": 1, "unstable": 0}
+    assert evidence.counts == {
+        "fail_to_pass": 2,
+        "pass_to_pass": 1,
+        "unstable": 0,
+        "guarded": 3,
+    }
     assert evidence.notes == (
         "at the base 2 hidden tests run out of memory: tests/test_hidden.py::test_add, "
         "tests/test_hidden.py::test_negative; that counts as failing",

@@ -12,6 +12,7 @@ from labkit.model import Ended
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.interface import Limits
 from labkit_grader.oracles.compared import Sides, compare
+from labkit_grader.protected import Guarded
 from labkit_grader.repeats import LEAST, MOST, USUAL, Repeats, chance_of_notice
 from labkit_grader.testrun import TestRun
 from labkit_grader.validate import validate_task
@@ -70,7 +71,7 @@ def test_the_stated_chance_is_the_rules_own(runs: int) -> None:
     for _ in range(trials):
         after = [seen("failed" if dice.random() < 1 / 3 else "passed") for _ in range(runs)]
         base = tuple(seen("failed") for _ in range(runs))
-        sides = Sides(base=base, solution=tuple(after), limits=Limits())
+        sides = Sides(base=base, solution=tuple(after), limits=Limits(), laid=Guarded(tree={}))
         noticed += compare(sides).fail_to_pass == ()
     stated = chance_of_notice(runs)
     deviation = (stated * (1 - stated) / trials) ** 0.5

@@ -39,7 +39,12 @@ def test_evidence_is_kept_whole_and_published_without_a_name(
     assert made.sealed(evidence).case.material.evidence == evidence.expected
     public = json.loads(evidence.public_text)
     assert public["valid"] is True
-    assert public["counts"] == {"fail_to_pass": 2, "pass_to_pass": 1, "unstable": 0}
+    assert public["counts"] == {
+        "fail_to_pass": 2,
+        "pass_to_pass": 1,
+        "unstable": 0,
+        "guarded": 3,
+    }
     assert (public["repeats"], public["sandbox"]) == (2, "bubblewrap")
     assert "test_" not in evidence.public_text
     assert kept["digest"] not in evidence.public_text

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.canary import digest, find, plant, token
+from labkit.canary import digest, find, lift, plant, token
 
 
 def mint(number: int) -> str:
@@ -165,3 +165,10 @@ def test_a_patch_with_a_token_still_applies(tmp_path: Path) -> None:
 def test_other_kinds_stay_as_they_are(path: str, data: bytes) -> None:
     planted = plant(path, data, mint)
     assert (planted.data, planted.tokens) == (data, ())
+
+
+@pytest.mark.parametrize("name", ["t.py", "notes.md", "oracle.yaml", "run.sh", "fault.patch"])
+@given(data=st.sampled_from([*PYTHON.values(), b"---\na: b\n", b"#!/bin/sh\nls\n"]) | st.binary())
+def test_what_was_planted_can_be_lifted_again(name: str, data: bytes) -> None:
+    whole = data if not data or data.endswith((b"\n", b"\r")) else data + b"\n"
+    assert lift(plant(name, whole, mint).data) == whole

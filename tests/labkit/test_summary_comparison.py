@@ -5,10 +5,10 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from studies import A, B, C, results, study, tasks
+from studies import SIGNS, A, B, C, results, study, tasks
 
 from labkit.model import Category, RunId, TaskId
-from labkit.study import Study
+from labkit.study import Regrade, Study
 from labkit.summary import Comparison, Grouping, Outcome, Summary, Topic, summarise
 
 
@@ -172,6 +172,38 @@ def test_solo_work_and_identical_attempts_are_named() -> None:
     summary = summarise(study(results({"a": "++ +-"}), solo=True, identical=(twins,)))
     assert topics(summary) == {Topic.SOLO, Topic.IDENTICAL_ATTEMPTS}
     assert "a__A__1 and a__A__2 left the same diff" in summary.limitations[-1].text
+
+
+def regrade(run: RunId, verdicts: str, *, corrected: bool, late: bool = False) -> Regrade:
+    before, after = (SIGNS[sign] for sign in verdicts)
+    assert before
+    assert after
+    return Regrade(run=run, before=before, after=after, corrected=corrected, late=late)
+
+
+def test_corrections_and_flaky_grades_are_named() -> None:
+    one, two = (RunId(TaskId("a"), A, attempt) for attempt in (1, 2))
+    whole = study(
+        results({"a": "++ +-", "b": "-- ++"}),
+        corrections={TaskId("a"): ("too strict", "too lenient"), TaskId("b"): ("a typo",)},
+        regrades=(
+            regrade(one, "-+", corrected=True, late=True),
+            regrade(two, "++", corrected=True),
+            regrade(two, "-+", corrected=False),
+            regrade(one, "++", corrected=False),
+        ),
+    )
+    summary = summarise(whole)
+    assert topics(summary) == {Topic.CORRECTED, Topic.FLAKY_GRADE}
+    assert [limitation.text for limitation in summary.limitations] == [
+        "The hidden tests of a were corrected after the freeze (too strict; too lenient), and all "
+        "its runs are graded by the corrected ones. Verdicts that changed: a__A__1 from fail to "
+        "pass. Scorers may have seen the earlier verdicts.",
+        "The hidden tests of b were corrected after the freeze (a typo), and all its runs are "
+        "graded by the corrected ones. Verdicts that changed: none.",
+        "a__A__2 was graded twice by the same hidden tests: fail at first, pass the second time, "
+        "which is what counts here.",
+    ]
 
 
 MARKS = st.dictionaries(

@@ -164,7 +164,7 @@ if os.fork() == 0:
 time.sleep(0.5)
 """,
         verdict=FAIL,
-        reason="the run ended in 0, but 3 expected tests were not seen",
+        reason="the report has a line that the test runner did not write",
         flags=(Flag.TAMPERED,),
     ),
     "eats memory": Program(
@@ -223,8 +223,7 @@ with open('/report/report.jsonl', 'ab') as out:
         out.write(bytes(1 << 20))
 """,
         verdict=FAIL,
-        flags=(Flag.TAMPERED,),
-        reason="the run ended in 0, but 3 expected tests were not seen",
+        reason="the report could not be read",
     ),
     "makes a sparse file of 100 GB": one_test_fails(
         "os.truncate('/report/report.jsonl', 100 * 2**30)"
@@ -238,7 +237,10 @@ with open('/report/report.jsonl', 'ab') as out:
         "subprocess.run('chmod -R 000 /workspace /report /tmp /labkit', shell=True)", 1
     ),
     "deletes the tree": Program(
-        body="subprocess.run('rm -rf /workspace /report /tmp/* /labkit', shell=True)"
+        body="subprocess.run('rm -rf /workspace /report /tmp/* /labkit', shell=True)",
+        verdict=FAIL,
+        flags=(Flag.TAMPERED,),
+        reason="files of tests were changed while they ran",
     ),
     "lowers its limits": dies(
         """

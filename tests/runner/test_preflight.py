@@ -6,6 +6,7 @@ import pytest
 from runs import A, B, a_configuration, a_task
 
 from labkit import canary
+from labkit.corrections import Corrections
 from labkit.errors import IntegrityError, PhaseError
 from labkit.model import Member, TaskId
 from labkit.plan import interleave, plan_text
@@ -20,7 +21,7 @@ from labkit_runner.preflight import (
 
 TASK = a_task()
 CONFIGURATIONS = (a_configuration(A), a_configuration(B, model="n"))
-TOKEN = canary.token(b"\x01" * 32)
+TOKEN, OTHER_TOKEN = (canary.token(bytes([byte]) * 32) for byte in (1, 2))
 
 
 @pytest.fixture
@@ -89,6 +90,17 @@ def test_what_changed_is_named(
 ) -> None:
     with pytest.raises(IntegrityError, match=f"changed since the suite was frozen: {told}$"):
         require_unchanged(workspace, frozen(workspace), tasks, configurations)  # type: ignore[arg-type] # the table above
+
+
+def test_a_corrected_hidden_test_stops_the_run_too(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_file(workspace.project / "copy.py", f"# {OTHER_TOKEN}\n")
+    require_nothing_readable(workspace, frozen(workspace))
+    both = {canary.digest(TOKEN): TASK.id, canary.digest(OTHER_TOKEN): TASK.id}
+    monkeypatch.setattr(Corrections, "canaries", lambda *_: both)
+    with pytest.raises(PhaseError, match="holds a canary"):
+        require_nothing_readable(workspace, frozen(workspace))
 
 
 def test_changed_steps_and_plans_are_noticed(workspace: Workspace) -> None:

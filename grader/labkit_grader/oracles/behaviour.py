@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.compared import Compared, Sides, compare
+from labkit_grader.oracles.confirmed import grade_tests
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
 from labkit_grader.oracles.reasons import tests
-from labkit_grader.oracles.sides import grade_tests, prove_sides, run_sides
+from labkit_grader.oracles.sides import prove_sides, run_sides
 from labkit_grader.place import NotApplied
 from labkit_grader.repeats import Repeats
 from labkit_grader.testrun import BROKEN, PASSED
@@ -28,7 +29,7 @@ class Behaviour:
         def more(compared: Compared) -> Iterator[str]:
             return _problems(case, sides, compared)
 
-        return prove_sides(case, sides, compare(sides), more=more)
+        return prove_sides(bench, case, sides, compare(sides), more=more)
 
     def grade(self, bench: Bench, case: Case, work: Work) -> Finding:
         """Grade a run by its hidden tests."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from labkit.sandbox.interface import Limits
+from labkit_grader.protected import Guarded
 from labkit_grader.testrun import BROKEN, MISSING, PASSED, TestRun
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{4,}")
@@ -24,6 +25,8 @@ class Sides:
     """The time limit that the base had."""
     limits: Limits
     """What the solution was allowed."""
+    laid: Guarded
+    """The solution as it was laid out."""
 
     def tests(self) -> tuple[str, ...]:
         """Return every test that any run saw, sorted."""
@@ -49,6 +52,11 @@ class Compared:
     """Skipped at the solution."""
     uncounted: tuple[str, ...]
     """Expected to fail or not there at the solution: neither passed nor failed."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Return the tests that may run and do not count, sorted."""
+        return tuple(sorted((*self.unstable, *self.skipped, *self.uncounted)))
 
 
 def compare(sides: Sides) -> Compared:

@@ -74,6 +74,10 @@ class Finding:
     tests: Mapping[str, str]
     """Each expected test or oracle step, and its outcome."""
     flags: tuple[Flag, ...] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """What was checked of the run itself, and what was seen."""
+    unexpected: tuple[str, ...] = ()
+    """Tests that ran and that validation did not know."""
     neutralised: tuple[str, ...] = ()
     seconds: float | None = None
     image_digest: str = ""

@@ -7,9 +7,9 @@ from labkit.fields import first_words
 from labkit_grader.command import Command
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.compared import Compared, compare
+from labkit_grader.oracles.confirmed import grade_tests
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
 from labkit_grader.oracles.sides import (
-    grade_tests,
     prove_sides,
     run_sides,
     solution_tree,
@@ -49,7 +49,7 @@ class Refactor:
             yield from _problems(compared, structure, command)
             yield from held
 
-        proof = prove_sides(case, sides, compare(sides), more=more)
+        proof = prove_sides(bench, case, sides, compare(sides), more=more)
         return replace(proof, counts={**proof.counts, "structural_checks": structure.checks})
 
     def grade(self, bench: Bench, case: Case, work: Work) -> Finding:

@@ -10,6 +10,7 @@ from labkit_grader.oracles.compared import Sides
 from labkit_grader.oracles.interface import Case
 from labkit_grader.protected import Guarded
 from labkit_grader.repeats import Repeats
+from labkit_grader.sentinel import make_sentinel
 from labkit_grader.testrun import TestRun
 
 _LEAST_SECONDS = 10.0
@@ -24,11 +25,15 @@ _WORDS = {
 def run_hidden(
     bench: Bench, case: Case, staged: Guarded, variables: Mapping[str, str] | None = None
 ) -> TestRun:
-    """Run every hidden test file in one process; `variables` give way to the grading command's."""
-    command = case.command()
+    """Run every hidden test file in one process, and a new sentinel behind them.
+
+    `variables` give way to the grading command's.
+    """
+    command, targets = case.command(), case.test_files
     if variables:
         command = replace(command, environment={**variables, **command.environment})
-    return run_tests(bench, staged.tree, command, case.test_files)
+    sentinel = make_sentinel(command, targets)
+    return run_tests(bench, staged.tree, command, targets, sentinel=sentinel)
 
 
 def run_rounds(
@@ -54,6 +59,7 @@ def run_rounds(
         stuck=side.stuck,
         base_seconds=side.seconds,
         limits=bench.limits,
+        laid=solution,
     )
 
 

@@ -4,20 +4,21 @@ The solution is laid out exactly as a run's diff is, so what validation proves i
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from labkit.errors import IntegrityError
 from labkit.model import Ended, Flag
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.compared import Compared, Sides
-from labkit_grader.oracles.interface import Case, Finding, Proof, Work
+from labkit_grader.oracles.guarding import Guarding, find_guards
+from labkit_grader.oracles.interface import Case, Proof
 from labkit_grader.oracles.reasons import notes_of, problems_of
-from labkit_grader.oracles.rounds import run_hidden, run_rounds
+from labkit_grader.oracles.rounds import run_rounds
 from labkit_grader.place import Applied, NotApplied, Tree, apply_to_base, base_tree
 from labkit_grader.protected import Guarded, guard, lay
 from labkit_grader.repeats import Repeats
-from labkit_grader.tamper import contradictions
-from labkit_grader.testrun import PASSED, TestRun
+from labkit_grader.testrun import TestRun
+from labkit_grader.twins.guards import Guards
 
 
 def run_sides(bench: Bench, case: Case, *, repeats: Repeats) -> Sides | NotApplied:
@@ -50,7 +51,12 @@ def stage(case: Case, tree: Tree) -> Guarded:
 
 
 def prove_sides(
-    case: Case, sides: Sides, compared: Compared, *, more: Callable[[Compared], Iterable[str]]
+    bench: Bench,
+    case: Case,
+    sides: Sides,
+    compared: Compared,
+    *,
+    more: Callable[[Compared], Iterable[str]],
 ) -> Proof:
     """Return the proof that two sides give; `more` adds a category's own problems."""
     counts = {
@@ -60,50 +66,24 @@ def prove_sides(
     }
     if compared.skipped:
         counts["skipped"] = len(compared.skipped)
+    problems = (*problems_of(case, sides, compared), *more(compared))
+    expected = Expected(
+        fail_to_pass=compared.fail_to_pass,
+        pass_to_pass=compared.pass_to_pass,
+        others=compared.others,
+    )
+    guarding = Guarding(guards=Guards())
+    if not problems and expected.tests:
+        guarding = find_guards(bench, case, sides.laid, sides.solution[-1], expected.tests)
+        counts["guarded"] = len(guarding.guards.tests)
     return Proof(
-        problems=(*problems_of(case, sides, compared), *more(compared)),
-        notes=tuple(notes_of(case, sides, compared)),
-        expected=Expected(fail_to_pass=compared.fail_to_pass, pass_to_pass=compared.pass_to_pass),
+        problems=problems,
+        notes=(*notes_of(case, sides, compared), *guarding.notes),
+        expected=replace(expected, guards=guarding.guards),
         counts=counts,
         runs=len(sides.solution),
         seconds=sides.base_seconds,
     )
-
-
-def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
-    """Grade a run by the hidden tests that validation found: every one of them has to pass."""
-    expected = case.material.evidence
-    if expected is None or not expected.tests:
-        raise IntegrityError(
-            f"the bundle of {case.task.id} names no expected tests",
-            hint="its author validates the task and seals it again",
-        )
-    staged = stage(case, work.applied.tree)
-    run = run_hidden(bench, case, staged)
-    tests = {test: run.outcome(test) for test in expected.tests}
-    lies = contradictions(run, expected.tests)
-    reason = _reason(run, tests, lies)
-    return Finding(
-        passed=not reason,
-        reason=reason or f"all {len(tests)} expected tests passed",
-        tests=tests,
-        flags=run_flags(run, lies, starved=any(map(run.starved, expected.tests))),
-        neutralised=staged.neutralised,
-        seconds=run.seconds,
-        image_digest=run.image_digest,
-    )
-
-
-def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
-    """Return why a run did not pass; empty when it did."""
-    if lies or run.trouble:
-        return "; ".join(lies) or run.trouble
-    not_passed = [test for test, outcome in tests.items() if outcome != PASSED]
-    if not_passed:
-        starved = sum(map(run.starved, not_passed))
-        memory = f", {starved} of them for want of memory" if starved else ""
-        return f"{len(not_passed)} of {len(tests)} expected tests did not pass{memory}"
-    return ""
 
 
 def run_flags(run: TestRun, lies: tuple[str, ...], *, starved: bool = False) -> tuple[Flag, ...]:

@@ -3,9 +3,11 @@
 A plain file that knows nothing of labkit: standard library only, Python 3.6 or newer.
 """
 
+import importlib
 import traceback
 import unittest
-from typing import Any, Callable
+from pathlib import Path
+from typing import Any, Callable, Iterator
 
 
 class Loader(unittest.TestLoader):
@@ -33,3 +35,28 @@ def last_words(error: BaseException) -> str:
     """Return an exception as Python shows it."""
     lines = traceback.format_exception(type(error), error, error.__traceback__)
     return "".join(lines)
+
+
+def imported(name: str, path: Path) -> Any:
+    """Import a module and make sure that it is the file."""
+    module = importlib.import_module(name)
+    here = getattr(module, "__file__", None)
+    if here is None or Path(here).resolve() != path.resolve():
+        raise ImportError(f"another module has the name {name}: {here}")
+    return module
+
+
+def failed_name(test: Any) -> str:
+    """Return what a stand-in for something that could not be loaded stands for."""
+    return str(getattr(test, "_testMethodName", test))
+
+
+def leaves(suite: Any) -> Iterator[Any]:
+    """Yield every single test of a suite."""
+    try:
+        inner = list(suite)
+    except TypeError:
+        yield suite
+        return
+    for test in inner:
+        yield from leaves(test)

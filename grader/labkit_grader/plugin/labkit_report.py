@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         open_report,
         read_order,
     )
+    from labkit_grader.plugin.labkit_trial import open_trial
 else:  # beside this file, in the sandbox
     sys.path.insert(0, str(Path(__file__).parent))
     from labkit_absent import accept_absent
@@ -34,6 +35,7 @@ else:  # beside this file, in the sandbox
         open_report,
         read_order,
     )
+    from labkit_trial import open_trial
 
 
 class Plugin:
@@ -41,9 +43,12 @@ class Plugin:
 
     def __init__(self, report: Report, roots: List[str], order: Order) -> None:
         self._report = report
+        self._trial = open_trial(report)
         self._roots = roots
         self._order = order
         self._seen: Dict[str, List["pytest.TestReport"]] = {}
+        self.counts = {"collected": 0, "failed": 0}
+        """What pytest itself has counted."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(
@@ -80,6 +85,7 @@ class Plugin:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Begin a test, or begin it again."""
         self._seen[nodeid] = []
+        self._trial.begin(nodeid)
 
     def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
         """Keep one phase of the test."""
@@ -92,6 +98,10 @@ class Plugin:
         self._report.write(
             "test", id=nodeid, outcome=fold(seen), message=message[-LONGEST_MESSAGE:]
         )
+
+    def pytest_sessionfinish(self, session: "pytest.Session") -> None:
+        """Keep pytest's own account of the run."""
+        self.counts = {"collected": session.testscollected, "failed": session.testsfailed}
 
 
 def fold(reports: "Sequence[pytest.TestReport]") -> str:
@@ -115,12 +125,15 @@ def main(words: List[str]) -> int:
     report, order = open_report(), read_order()
     roots = import_roots(Path.cwd())
     enter(roots)
+    plugin = Plugin(report, roots, order)
     try:
-        code = int(pytest.main(words, plugins=[Plugin(report, roots, order)]))
+        code = int(pytest.main(words, plugins=[plugin]))
     except ImportError as error:  # before pytest 9, a plugin that is not there
         sys.stderr.write(f"ERROR: {error}\n")
         code = int(pytest.ExitCode.USAGE_ERROR)
-    report.write("end", exit=code)
+    here = f"{Path.cwd()}/"
+    report.write_files([word for word in words if word.startswith(here)])
+    report.write("end", exit=code, **plugin.counts)
     return code
 
 

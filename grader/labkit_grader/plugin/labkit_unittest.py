@@ -7,28 +7,38 @@ there was no test, in 0 otherwise.
 
 import argparse
 import contextlib
-import importlib
 import sys
 import traceback
 import unittest
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Set, Tuple
 
 if TYPE_CHECKING:
     from labkit_grader.plugin.labkit_lines import (
         LONGEST_MESSAGE,
+        Order,
         Report,
         enter,
         import_roots,
         open_report,
         read_order,
     )
-    from labkit_grader.plugin.labkit_loader import Loader, last_words
+    from labkit_grader.plugin.labkit_loader import Loader, failed_name, imported, last_words, leaves
+    from labkit_grader.plugin.labkit_trial import open_trial
 else:  # beside this file, in the sandbox
     sys.path.insert(0, str(Path(__file__).parent))
-    from labkit_lines import LONGEST_MESSAGE, Report, enter, import_roots, open_report, read_order
-    from labkit_loader import Loader, last_words
+    from labkit_lines import (
+        LONGEST_MESSAGE,
+        Order,
+        Report,
+        enter,
+        import_roots,
+        open_report,
+        read_order,
+    )
+    from labkit_loader import Loader, failed_name, imported, last_words, leaves
+    from labkit_trial import open_trial
 
 _WORST_FIRST = ("error", "failed", "xfail", "skipped", "passed")
 _FAILED, _USAGE, _NO_TESTS = 1, 4, 5
@@ -41,6 +51,7 @@ class Result(unittest.TestResult):
         super().__init__()
         self.broken = False
         self._report = report
+        self._trial = open_trial(report)
         self._out = sys.stderr  # tests may leave another one, or none, behind
         self._running: Any = None
         self._notes: List[Tuple[str, str]] = []
@@ -53,6 +64,7 @@ class Result(unittest.TestResult):
     def startTest(self, test: Any) -> None:
         super().startTest(test)
         self._running, self._notes = test, []
+        self._trial.begin(str(test.id()))
 
     def stopTest(self, test: Any) -> None:
         super().stopTest(test)
@@ -140,8 +152,10 @@ def _places(test: Any) -> Tuple[str, str]:
 class Files:
     """Finds the tests in files or folders; what cannot be loaded becomes a line of the report."""
 
-    def __init__(self, report: Report, options: argparse.Namespace, roots: List[str]) -> None:
-        self._left_out = read_order().left_out
+    def __init__(
+        self, report: Report, order: Order, options: argparse.Namespace, roots: List[str]
+    ) -> None:
+        self._left_out = order.left_out
         self._report = report
         self._options = options
         self._roots = roots
@@ -167,7 +181,7 @@ class Files:
         path = Path.cwd() / name
         try:
             module = self._module(path)
-            loaded = _imported(module, path)
+            loaded = imported(module, path)
         except unittest.SkipTest:
             return unittest.TestSuite()
         except BaseException as error:  # noqa: BLE001 - sys.exit in a module is no end of the run
@@ -201,7 +215,7 @@ class Files:
             elif kind.__name__ == "_FailedTest" and kind.__module__ == "unittest.loader":
                 error = getattr(test, "_exception", ImportError("it cannot be imported"))
                 told = "".join(traceback.format_exception_only(type(error), error))
-                self._not_loaded(_failed_name(test), told)
+                self._not_loaded(failed_name(test), told)
             elif not (kind.__name__ == "ModuleSkipped" and kind.__module__ == "unittest.loader"):
                 kept.extend([test] * (str(test.id()) not in self._left_out))
         return unittest.TestSuite(kept)
@@ -210,30 +224,6 @@ class Files:
         self.broken = True
         self._report.write("collect_error", id=name, message=message[-LONGEST_MESSAGE:])
         sys.stderr.write(f"cannot be loaded: {name!a}\n{message[-LONGEST_MESSAGE:]!a}\n")
-
-
-def _imported(name: str, path: Path) -> Any:
-    """Import a module and make sure that it is the file."""
-    module = importlib.import_module(name)
-    here = getattr(module, "__file__", None)
-    if here is None or Path(here).resolve() != path.resolve():
-        raise ImportError(f"another module has the name {name}: {here}")
-    return module
-
-
-def _failed_name(test: Any) -> str:
-    return str(getattr(test, "_testMethodName", test))
-
-
-def leaves(suite: Any) -> Iterator[Any]:
-    """Yield every single test of a suite."""
-    try:
-        inner = list(suite)
-    except TypeError:
-        yield suite
-        return
-    for test in inner:
-        yield from leaves(test)
 
 
 def read_options(words: List[str]) -> argparse.Namespace:
@@ -251,7 +241,7 @@ def read_options(words: List[str]) -> argparse.Namespace:
 
 def run(report: Report, options: argparse.Namespace, roots: List[str]) -> int:
     """Run the tests and return the exit code that goes with them."""
-    files = Files(report, options, roots)
+    files = Files(report, read_order(), options, roots)
     suite = files.suite()
     tests = list(leaves(suite))
     for test in tests:
@@ -282,6 +272,7 @@ def main(words: List[str]) -> int:
     enter(roots)
     sys.path[:0] = roots
     code = run(report, options, roots)
+    report.write_files(options.files)
     report.write("end", exit=code)
     return code
 

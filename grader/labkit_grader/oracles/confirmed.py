@@ -1,0 +1,135 @@
+"""Grades a run by its hidden tests: every one has to pass, and the pass has to be believable."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from labkit.errors import IntegrityError
+from labkit.fields import counted, first_words
+from labkit.model import Flag
+from labkit_grader.execute import Bench
+from labkit_grader.material import Expected
+from labkit_grader.oracles.guarding import new_twin, passed_wrongly, run_twin
+from labkit_grader.oracles.interface import Case, Finding, Work
+from labkit_grader.oracles.rounds import run_hidden
+from labkit_grader.oracles.sides import run_flags, stage
+from labkit_grader.protected import Guarded
+from labkit_grader.sentinel import kinds_that_fail
+from labkit_grader.tamper import contradictions, strangers
+from labkit_grader.testrun import PASSED, Runner, TestRun
+
+_NONE = "not run: no expectation of these tests can be made wrong"
+
+
+def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
+    """Grade a run by the hidden tests that validation found.
+
+    Once all of them have passed they are run again with wrong expectations, which cannot pass too.
+    """
+    expected = case.material.evidence
+    if expected is None or not expected.tests:
+        raise IntegrityError(
+            f"the bundle of {case.task.id} names no expected tests",
+            hint="its author validates the task and seals it again",
+        )
+    staged = stage(case, work.applied.tree)
+    run = run_hidden(bench, case, staged)
+    tests = {test: run.outcome(test) for test in expected.tests}
+    injected, unexpected = strangers(run, case.command(), _targets(case), expected)
+    lies = (*contradictions(run, expected.tests, expected.guards.sentinel), *injected)
+    reason = _reason(run, tests, lies) or _without_sentinel(run, expected)
+    starved = any(map(run.starved, expected.tests))
+    second = _Second(checks={})
+    if not reason:
+        second = _confirm(bench, case, staged, run, expected)
+    return Finding(
+        passed=not (reason or second.reason),
+        reason=reason or second.reason or f"all {len(tests)} expected tests passed",
+        tests=tests,
+        flags=tuple(dict.fromkeys((*run_flags(run, lies, starved=starved), *second.flags))),
+        checks={**_checks(run, expected), **second.checks},
+        unexpected=unexpected,
+        neutralised=staged.neutralised,
+        seconds=run.seconds,
+        image_digest=run.image_digest,
+    )
+
+
+def _targets(case: Case) -> dict[str, bytes]:
+    return {path: case.material.hidden[path] for path in case.test_files}
+
+
+def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
+    """Return why a run did not pass; empty when it did."""
+    if lies or run.trouble:
+        return "; ".join(lies) or run.trouble
+    not_passed = [test for test, outcome in tests.items() if outcome != PASSED]
+    if not_passed:
+        starved = sum(map(run.starved, not_passed))
+        memory = f", {starved} of them for want of memory" if starved else ""
+        return f"{len(not_passed)} of {len(tests)} expected tests did not pass{memory}"
+    return ""
+
+
+def _without_sentinel(run: TestRun, expected: Expected) -> str:
+    """Return a reason when tests that have to fail were not seen at all."""
+    seen = kinds_that_fail(run.sentinel)
+    if set(expected.guards.sentinel) <= set(seen):
+        return ""
+    return "the tests of labkit's own that have to fail beside the hidden ones did not run"
+
+
+def _checks(run: TestRun, expected: Expected) -> dict[str, str]:
+    """Return what the run itself shows."""
+    ended = f"{run.ended}, exit code {run.exit_code}"
+    checks = {"process": ended if run.trouble else f"{ended}, which goes with the report"}
+    if run.runner in (Runner.PYTEST, Runner.UNITTEST):
+        kinds = expected.guards.sentinel
+        count = counted(len(run.sentinel), "test")
+        told = f"{count} that had to fail did" if run.sentinel else "its tests were not seen"
+        checks["sentinel"] = told if kinds else "not run: the project's settings keep it out"
+    return checks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Second:
+    """What the run with wrong expectations showed."""
+
+    reason: str = ""
+    flags: tuple[Flag, ...] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+
+
+def _confirm(
+    bench: Bench, case: Case, staged: Guarded, real: TestRun, expected: Expected
+) -> _Second:
+    """Run the tests with wrong expectations: none that has one may pass.
+
+    It gets twice the time, so that a run that was just in time is not lost by it.
+    """
+    twin = new_twin(case, expected.tests)
+    if twin is None:
+        return _Second(checks={"twin": _NONE})
+    run = run_twin(_patient(bench), case, staged, twin)
+    passed = passed_wrongly(real, run, twin)
+    lies = contradictions(run, (), expected.guards.sentinel)
+    asked = f"{counted(len(twin.tests), 'test')} of {len(expected.tests)} asked for a wrong result"
+    if passed:
+        names = first_words(passed)
+        reason = f"{counted(len(passed), 'test')} passed with a wrong expectation too: {names}"
+        return _Second(
+            reason=reason,
+            flags=(Flag.TAMPERED,),
+            checks={"twin": f"{asked}, {len(passed)} passed all the same"},
+        )
+    if why := "; ".join(lies) or run.trouble or _without_sentinel(run, expected):
+        return _Second(
+            reason=f"the tests passed, but run once more with wrong expectations {why}",
+            flags=run_flags(run, lies),
+            checks={"twin": f"{asked}, but {why}"},
+        )
+    return _Second(checks={"twin": f"{asked}, and none passed"})
+
+
+def _patient(bench: Bench) -> Bench:
+    limits = bench.limits
+    return replace(bench, limits=replace(limits, seconds=2 * limits.seconds))

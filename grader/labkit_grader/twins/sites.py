@@ -1,0 +1,233 @@
+"""Places in Python tests where a wrong expectation can be put, one at a time.
+
+Only such are taken where a right expectation and its wrong counterpart cannot both hold for one
+value: so code that passes both does not return values, it acts on its tests.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+from labkit_grader.pysource import Function, Source, Spans, is_docstring
+from labkit_grader.twins.edits import Edit
+from labkit_grader.twins.expectations import Expectations, last_name
+from labkit_grader.twins.wrong import word
+
+TRIAL = "_labkit_trial"
+_ALSO = ("check", "_check", "assert", "_assert", "verify", "_verify", "expect", "_expect")
+_SWALLOWS = frozenset({"raises", "suppress", "warns", "assertRaises", "assertRaisesRegex"})
+_RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+_UNLIKELY = ("BufferError", "FloatingPointError", "StopAsyncIteration", "BlockingIOError")
+_OPPOSITE = {
+    "assertTrue": "assertFalse", "assertIn": "assertNotIn", "assertIs": "assertIsNot",
+    "assertIsNone": "assertIsNotNone", "assertIsInstance": "assertNotIsInstance",
+    "assertGreater": "assertLessEqual", "assertLess": "assertGreaterEqual",
+    "assertRegex": "assertNotRegex", "assertNotEqual": "assertEqual",
+}  # fmt: skip
+_OPPOSITES = _OPPOSITE | {other: name for name, other in _OPPOSITE.items()}
+_EQUALS = frozenset(
+    {"assertEqual", "assertEquals", "assertListEqual", "assertTupleEqual", "assertDictEqual"}
+    | {"assertSetEqual", "assertSequenceEqual", "assertMultiLineEqual", "assertCountEqual"}
+    | {"assertAlmostEqual", "assertAlmostEquals", "assert_equal", "assert_array_equal"}
+    | {"assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "eq_"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One place: with the `wrong` edits the test asks for something wrong.
+
+    With the `trial` edits it tries that out and goes on (see `labkit_trial.py`).
+    """
+
+    owner: str
+    """The test function, or the function of the test file that it asks, by its dotted name."""
+    wrong: tuple[Edit, ...]
+    trial: tuple[Edit, ...]
+
+
+def find_sites(source: Source, chance: Random) -> tuple[Site, ...]:
+    """Return the sites of a file, always the same ones in the same order; `chance` picks values."""
+    finder = _Finder(source, chance)
+    return tuple(
+        site for name, function in _owners(source.module) for site in finder.of(name, function)
+    )
+
+
+def _owners(module: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Yield the functions and methods whose assertions nothing but the test run can swallow."""
+    waiting: list[tuple[str, list[ast.stmt]]] = [("", module.body)]
+    while waiting:
+        above, body = waiting.pop(0)
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                waiting.append((f"{above}{node.name}.", node.body))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
+                node.name.startswith(("test", *_ALSO)) or node.name.endswith("_test")
+            ):
+                yield above + node.name, node
+
+
+class _Finder:
+    """Finds the sites of one file, numbered as they come."""
+
+    def __init__(self, source: Source, chance: Random) -> None:
+        self._file = source.path
+        self._spans = Spans(source)
+        self._chance = chance
+        self._number = 0
+
+    def of(self, owner: str, function: Function) -> Iterator[Site]:
+        expectations = Expectations(self._spans, function, self._chance)
+        found = [
+            Site(owner=owner, wrong=edits[0], trial=edits[1])
+            for statement in _reached(function.body)
+            if (edits := self._of_statement(statement, expectations)) is not None
+        ]
+        if not found and owner.rpartition(".")[2].startswith("test"):
+            found = list(self._at_the_end(owner, function))
+        yield from found
+
+    def _of_statement(
+        self, statement: ast.stmt, expectations: Expectations
+    ) -> tuple[tuple[Edit, ...], tuple[Edit, ...]] | None:
+        match statement:
+            case ast.Assert(test=test):
+                return self._of_truth(test, expectations)
+            case ast.Expr(value=ast.Call() as call):
+                return self._of_call(call, expectations)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                calls = [each.context_expr for each in items]
+                raises = [each for each in calls if _is_raises(each)]
+                return self._of_raises(raises[0]) if len(raises) == 1 else None
+            case _:
+                return None
+
+    def _of_truth(
+        self, test: ast.expr, expectations: Expectations
+    ) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
+        start, end = self._spans.of(test)
+        compared = _compared(test)
+        wrong: tuple[Edit, ...]
+        if compared is None:
+            wrong = (_insert(start, "not ("), _insert(end, ")"))
+        else:
+            wrong = expectations.wrong_side(compared.left, compared.comparators[0])
+        number = self._next()
+        if _needs_its_place(test):
+            before, after = f"({TRIAL}.value({number}, (", ")), True)[1]"
+        else:
+            before, after = f"({TRIAL}.truth({number}, lambda: (", ")), True)[1]"
+        return wrong, (_insert(start, before), *wrong, _insert(end, after))
+
+    def _of_call(
+        self, call: ast.Call, expectations: Expectations
+    ) -> tuple[tuple[Edit, ...], tuple[Edit, ...]] | None:
+        name = last_name(call.func)
+        if _is_raises(call):
+            return self._of_raises(call)
+        if _needs_its_place(call) or any(isinstance(each, ast.Starred) for each in call.args):
+            return None
+        wrong: tuple[Edit, ...]
+        if name in _EQUALS and len(call.args) > 1:
+            wrong = expectations.wrong_side(call.args[0], call.args[1])
+        elif name in _OPPOSITES and isinstance(call.func, ast.Attribute):
+            end = self._spans.of(call.func)[1]
+            wrong = (Edit(start=end - len(name), end=end, text=_OPPOSITES[name]),)
+        else:
+            return None
+        start, end = self._spans.of(call)
+        before = _insert(start, f"{TRIAL}.call({self._next()}, lambda: (")
+        return wrong, (before, *wrong, _insert(end, "))"))
+
+    def _of_raises(self, call: ast.expr) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
+        """An exception that is none of another class goes through."""
+        assert isinstance(call, ast.Call)  # noqa: S101 - what _is_raises says, for the type checker
+        start, end = self._spans.of(call.args[0])
+        wrong = Edit(start=start, end=end, text=self._chance.choice(_UNLIKELY))
+        before = _insert(start, f"({TRIAL}.reach({self._next()}), ")
+        return (wrong,), (before, _insert(end, ")[1]"))
+
+    def _at_the_end(self, owner: str, function: Function) -> Iterator[Site]:
+        """Yield the end of a test that asserts nothing itself: it would be reached."""
+        last = function.body[-1]
+        if isinstance(last, ast.Return | ast.Raise) or _yields(function):
+            return
+        end = self._spans.of(last)[1]
+        indent = self._spans.line_start(function.body[-1])
+        if indent.strip():
+            return  # the body stands on the line of its def
+        text = f"assert {word(self._chance)!r} == {word(self._chance)!r}"
+        reach = f"{TRIAL}.reach({self._next()})"
+        yield Site(
+            owner=owner,
+            wrong=(Edit(start=end, end=end, text=f"\n{indent}{text}", rank=2),),
+            trial=(Edit(start=end, end=end, text=f"\n{indent}{reach}", rank=2),),
+        )
+
+    def _next(self) -> str:
+        """Return the arguments by which the next site is told of: its file and number."""
+        self._number += 1
+        return f"{self._file!r}, {self._number - 1}"
+
+
+def _insert(at: int, text: str) -> Edit:
+    return Edit(start=at, end=at, text=text)
+
+
+def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a function whose exceptions end the test, wherever they stand."""
+    for statement in body:
+        if is_docstring(statement):
+            continue
+        yield statement
+        match statement:
+            case ast.With(items=items, body=inner) | ast.AsyncWith(items=items, body=inner):
+                swallows = any(_swallows(each.context_expr) for each in items)
+                yield from () if swallows else _reached(inner)
+            case ast.If(body=inner, orelse=other) | ast.While(body=inner, orelse=other):
+                yield from _reached([*inner, *other])
+            case ast.For(body=inner, orelse=other) | ast.AsyncFor(body=inner, orelse=other):
+                yield from _reached([*inner, *other])
+            case ast.Try(body=inner, handlers=handlers, orelse=other, finalbody=final):
+                yield from _reached([*([] if handlers else inner), *other, *final])
+            case _:
+                pass
+
+
+def _swallows(context: ast.expr) -> bool:
+    return isinstance(context, ast.Call) and last_name(context.func) in _SWALLOWS
+
+
+def _is_raises(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in _RAISES and bool(node.args)
+
+
+def _compared(test: ast.expr) -> ast.Compare | None:
+    """Return the comparison for equality that has to hold for `test` to hold, if there is one."""
+    match test:
+        case ast.Compare(ops=[ast.Eq()]):
+            return test
+        case ast.BoolOp(op=ast.And(), values=values):
+            return next((each for value in values if (each := _compared(value))), None)
+        case _:
+            return None
+
+
+def _contains(node: ast.AST, wanted: Callable[[ast.AST], bool]) -> bool:
+    return any(wanted(each) for each in ast.walk(node))
+
+
+def _needs_its_place(node: ast.expr) -> bool:
+    """Return whether an expression means something else in a function of its own."""
+    kinds = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    return _contains(node, lambda each: isinstance(each, kinds) or _is_zero_super(each))
+
+
+def _is_zero_super(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and not node.args and last_name(node.func) == "super"
+
+
+def _yields(function: Function) -> bool:
+    return _contains(function, lambda each: isinstance(each, ast.Yield | ast.YieldFrom))

@@ -1,0 +1,118 @@
+"""`shell_exit_zero`: a command in the candidate's folder ends in 0. Always in a sandbox.
+
+An exit code is weak evidence: code under test that runs in the same process can end it in 0
+whenever it likes. Golden tasks have a grader that cannot be fooled that way (`labkit grade`).
+"""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import IO, assert_never
+
+from labkit.archive import Entry, Kind, write_tar
+from labkit.errors import InfrastructureError
+from labkit.fields import Fields
+from labkit.graders.folder import Unreadable, entries_of
+from labkit.graders.interface import Case, Output, Verdict, total
+from labkit.graders.tools import COMMAND_LIMITS, Tools
+from labkit.graders.values import TooLongError, text_of
+from labkit.model import Ended
+from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
+
+ANSWER = "/labkit/answer.txt"
+"""Where the command finds the candidate's answer, if that is a text."""
+_MOST_OUTPUT = 1024 * 1024
+_TAIL = 500
+_LONGEST_TIMEOUT = 3600.0
+_HINTS = {126: ": not executable", 127: ": command not found"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellExitZero:
+    """`shell_exit_zero`: passes when `sh -c command` ends in 0 in time; score 1 or 0.
+
+    The command runs in a fresh sandbox, without a network, on a copy of the candidate's folder; an
+    answer that is a text lies at `/labkit/answer.txt`. Ending in another code, taking too long or
+    too much memory fails. When the sandbox itself fails, the output is not graded.
+    """
+
+    command: str
+    sandbox: Sandbox
+    image: str = ""
+    limits: Limits = COMMAND_LIMITS
+
+    @total
+    def __call__(self, output: Output, case: Case) -> Verdict:
+        """Return the verdict."""
+        del case
+        files = () if output.folder is None else entries_of(output.folder)
+        if isinstance(files, Unreadable):
+            return Verdict.failing(files.why)
+        try:
+            answer = text_of(output.value)
+        except TooLongError as error:
+            return Verdict.failing(f"the answer is too long: {error}")
+        log = io.BytesIO()
+        outcome, _ = self.sandbox.run(
+            self._spec(files, answer), Streams(stdout=log, stderr=log), _nothing
+        )
+        return _verdict(outcome, self.limits, log.getvalue())
+
+    def _spec(self, files: tuple[Entry, ...], answer: str | None) -> Spec:
+        return Spec(
+            argv=("sh", "-c", self.command),
+            image=self.image,
+            returned="/report",
+            memory_folders=("/workspace", "/labkit"),
+            streamed_tar=write_tar(_laid(files, answer)),
+            workdir="/workspace",
+            environment={"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"},
+            limits=replace(self.limits, output_bytes=_MOST_OUTPUT),
+        )
+
+
+def _laid(files: tuple[Entry, ...], answer: str | None) -> Iterator[Entry]:
+    for entry in files:
+        yield replace(entry, path=b"workspace/" + entry.path)
+    if answer is not None:
+        yield Entry(path=ANSWER[1:].encode(), kind=Kind.FILE, data=answer.encode())
+
+
+def _nothing(_: IO[bytes]) -> None:
+    """Read nothing back: only how the command ended counts."""
+
+
+def _verdict(outcome: Outcome, limits: Limits, log: bytes) -> Verdict:
+    match outcome.ended:
+        case Ended.EXITED if outcome.exit_code == 0:
+            return Verdict.passing("exit 0")
+        case Ended.EXITED:
+            said = log[-_TAIL:].decode(errors="backslashreplace").strip()
+            code = f"exit {outcome.exit_code}{_HINTS.get(outcome.exit_code or 0, '')}"
+            return Verdict.failing(f"{code}\n{said}" if said else code)
+        case Ended.TIMEOUT:
+            return Verdict.failing(f"had not ended after {limits.seconds:g} s")
+        case Ended.OUT_OF_MEMORY:
+            return Verdict.failing(f"took more than {limits.memory} MiB of memory")
+        case Ended.KILLED:
+            raise InfrastructureError("the sandbox was killed from outside")
+        case _:
+            assert_never(outcome.ended)
+
+
+def shell_exit_zero(fields: Fields, tools: Tools) -> ShellExitZero:
+    """Build `shell_exit_zero` from its mapping."""
+    command = fields.filled("command")
+    limits = replace(
+        tools.limits, seconds=fields.number("timeout", default=tools.limits.seconds, low=1)
+    )
+    if limits.seconds > _LONGEST_TIMEOUT:
+        fields.problem("timeout", f'"timeout" is at most {_LONGEST_TIMEOUT:g} seconds')
+    if tools.sandbox is None:
+        fields.problem("name", "shell_exit_zero needs a sandbox, and none is given")
+    return ShellExitZero(
+        command=command,
+        sandbox=tools.sandbox,  # type: ignore[arg-type] # without one it is never used
+        image=tools.image,
+        limits=limits,
+    )
