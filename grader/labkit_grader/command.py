@@ -17,7 +17,9 @@ from labkit_grader.testrun import Runner
 
 PLUGIN = "/labkit/labkit_report.py"
 UNITTEST = "/labkit/labkit_unittest.py"
-JUNIT = "/report/junit.xml"
+RESULTS = "/results"
+"""The folder in memory for what a project's own runner writes."""
+JUNIT = f"{RESULTS}/junit.xml"
 """Where a JUnit report is written: a file, or a folder of them."""
 REPORT_WORD, TESTS_WORD, EXIT_WORD = "{report}", "{tests}", "{exit}"
 # A plugin's settings are unknown where the plugin is not loaded: no reason not to start.

@@ -1,13 +1,14 @@
 """Makes a test run out of what came back from a sandbox: reports of lines, or JUnit XML."""
 
 import hashlib
+import io
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import IO, assert_never
 
 from labkit.archive import Entry, Kind, read_tar
-from labkit.errors import ReturnedTooLargeError
+from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.sandbox.interface import Outcome
 from labkit_grader.command import Command
 from labkit_grader.junit import read_junit
@@ -16,36 +17,48 @@ from labkit_grader.sentinel import Sentinel
 from labkit_grader.testrun import (
     ENDS_IN_0,
     NO_REPORT,
-    OURS,
     PASSED,
     Runner,
     TestRun,
 )
 
-LINES = "report.jsonl"
+_LINES, _PACKED = "report.jsonl", "results.tar"
 _XML = b"junit.xml"
 _NOT_STARTED = (126, 127)
 """The codes of a shell for what is no program, or not there."""
 _BY_SIGNAL = 128
 _MOST_BYTES = 32 * 1024 * 1024
-_MOST_FILES = {Runner.PYTEST: 100, Runner.UNITTEST: 100, Runner.JUNIT: 2000, Runner.EXIT_CODE: 100}
+_MOST_FILES = 2000
+_UNREADABLE = "the report could not be read"
 
 Found = tuple[tuple[str, bytes], ...] | str
 """The report's files by name, or why there is none that can be read."""
 
 
+def report_file(runner: Runner) -> str:
+    """Return the name of the one file that a run of tests leaves."""
+    return _PACKED if runner is Runner.JUNIT else _LINES
+
+
 def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
-    """Read the returned folder, and keep the files that are a runner's report."""
+    """Read the one file that was returned, and keep the files that are a runner's report."""
     try:
-        entries = read_tar(
-            stream,
-            most_bytes=_MOST_BYTES,
-            most_file_bytes=_MOST_BYTES,
-            most_entries=_MOST_FILES[runner],
-        )
-        found = [entry for entry in entries if _is_report(runner, entry)]
+        data = b"".join(entry.data for entry in _entries(stream))
     except ReturnedTooLargeError as error:
-        return f"the report could not be read: {error}"
+        return f"{_UNREADABLE}: {error}"
+    if not data:
+        return NO_REPORT
+    return _unpacked(data) if runner is Runner.JUNIT else ((_LINES, data),)
+
+
+def _unpacked(data: bytes) -> Found:
+    """Take the report out of what a project's own runner left; hostile code may have shaped it."""
+    try:
+        found = [entry for entry in _entries(io.BytesIO(data)) if _is_report(entry)]
+    except ReturnedTooLargeError as error:
+        return f"{_UNREADABLE}: {error}"
+    except InfrastructureError:
+        return f"{_UNREADABLE}: it is damaged"
     if any(entry.kind not in (Kind.FILE, Kind.EXECUTABLE) for entry in found):
         return "the report is not a plain file"
     if not found:
@@ -53,10 +66,14 @@ def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
     return tuple((entry.path.decode(errors="backslashreplace"), entry.data) for entry in found)
 
 
-def _is_report(runner: Runner, entry: Entry) -> bool:
+def _entries(stream: IO[bytes]) -> Iterator[Entry]:
+    return read_tar(
+        stream, most_bytes=_MOST_BYTES, most_file_bytes=_MOST_BYTES, most_entries=_MOST_FILES
+    )
+
+
+def _is_report(entry: Entry) -> bool:
     """Return whether a returned entry belongs to the report, be it a file or something else."""
-    if runner in OURS:
-        return entry.path == LINES.encode()
     if entry.path == _XML:
         return entry.kind is not Kind.FOLDER
     in_folder = entry.path.startswith(_XML + b"/") and entry.path.endswith(b".xml")

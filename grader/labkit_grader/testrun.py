@@ -157,6 +157,10 @@ class TestRun:
         lines = [line for line in self.log.splitlines() if line.strip()]
         return lines[-1].strip()[:200] if lines else "it printed nothing"
 
+    def starved(self, test: str) -> bool:
+        """Whether a broken test complained of too little memory, in the last it said."""
+        return self.messages.get(test, "").rstrip().endswith("MemoryError")
+
     def outcome(self, test: str) -> str:
         """Return a test's outcome, `missing` when it was not seen."""
         return self.outcomes.get(test, MISSING)

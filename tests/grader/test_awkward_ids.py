@@ -112,7 +112,7 @@ def marked(lines: list[str], key: bytes) -> bytes:
 def test_whatever_a_report_says_can_be_written_down(lines: list[dict[str, object]]) -> None:
     data = marked([json.dumps(line) for line in lines], b"key")
     outcome = Outcome(ended=Ended.EXITED, exit_code=1, seconds=0.1, cut_bytes=0, image_digest="")
-    run = reports.test_run(Runner.PYTEST, outcome, ((reports.LINES, data),), b"key", "")
+    run = reports.test_run(Runner.PYTEST, outcome, (("report.jsonl", data),), b"key", "")
     assert not run.forged
     told = (run.outcomes, run.messages, run.collect_errors)
     words = [*run.collected, *(text for each in told for pair in each.items() for text in pair)]

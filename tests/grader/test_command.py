@@ -87,10 +87,10 @@ def test_options_of_unittest_are_kept_and_names_dropped(
 @pytest.mark.parametrize(
     ("words", "run"),
     [
-        ("sh tests/run.sh {report} {tests}", "sh tests/run.sh /report/junit.xml a.sh b.sh"),
-        ("node --test --out={report} {tests}", "node --test --out=/report/junit.xml a.sh b.sh"),
-        ("make check REPORT={report}", "make check REPORT=/report/junit.xml"),
-        ("run {report} {other} {}", "run /report/junit.xml {other} {}"),
+        ("sh tests/run.sh {report} {tests}", "sh tests/run.sh /results/junit.xml a.sh b.sh"),
+        ("node --test --out={report} {tests}", "node --test --out=/results/junit.xml a.sh b.sh"),
+        ("make check REPORT={report}", "make check REPORT=/results/junit.xml"),
+        ("run {report} {other} {}", "run /results/junit.xml {other} {}"),
     ],
     ids=["words", "inside a word", "no tests", "other braces"],
 )
@@ -197,5 +197,5 @@ def test_every_command_in_the_documents_is_one() -> None:
     assert len(blocks) >= 4
     for block in blocks:
         command = read_command(tuple(shlex.split(yaml.safe_load(block)["grading"])))
-        reports = "/report/junit.xml" in " ".join(command.argv(("a",)))
+        reports = "/results/junit.xml" in " ".join(command.argv(("a",)))
         assert command.runner is (Runner.JUNIT if reports else Runner.EXIT_CODE)

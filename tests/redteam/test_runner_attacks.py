@@ -82,7 +82,7 @@ BOMB = (
 
 def at_exit(act: str, code: int) -> str:
     """Return code that acts on the report once the runner has written it."""
-    start = "import atexit, os\n@atexit.register\ndef last():\n    p = '/report/junit.xml'\n"
+    start = "import atexit, os\n@atexit.register\ndef last():\n    p = '/results/junit.xml'\n"
     return f"{start}    {act}\n    os._exit({code})\n{CALC}"
 
 
@@ -95,7 +95,7 @@ JUNIT_ATTACKS: dict[str, Files] = {
     "no XML": {"calc.py": at_exit("open(p, 'w').write('all passed')", 0)},
     "huge": {"calc.py": at_exit("open(p, 'w').truncate(100_000_000)", 0)},
     "many files": {
-        "calc.py": at_exit("[open(f'/report/{i}', 'w').close() for i in range(3000)]", 0)
+        "calc.py": at_exit("[open(f'/results/{i}', 'w').close() for i in range(3000)]", 0)
     },
     "link": {"calc.py": at_exit("os.remove(p); os.symlink('/etc/passwd', p)", 0)},
     "pipe": {"calc.py": at_exit("os.remove(p); os.mkfifo(p)", 0)},
@@ -103,7 +103,7 @@ JUNIT_ATTACKS: dict[str, Files] = {
     "empty suite": {"calc.py": at_exit("open(p, 'w').write('<testsuite/>')", 0)},
     "early exit": {"calc.py": LEAVE},
     "background": {
-        "calc.py": "import subprocess\nsubprocess.Popen(['sh', '-c', 'sleep 1; rm /report/*'], "
+        "calc.py": "import subprocess\nsubprocess.Popen(['sh', '-c', 'sleep 1; rm /results/*'], "
         "start_new_session=True)\n" + CALC
     },
     "runner replaced": {

@@ -15,7 +15,7 @@ from .test_runner_attacks import HIDDEN, RUNNER
 PASSING = "".join(
     f'<testcase name="tests.test_hidden.Adds.{name}"/>' for name in ("test_add", "test_double")
 )
-FORGE = f"echo '<testsuite>{PASSING}</testsuite>' > /report/junit.xml; exit 0\n"
+FORGE = f"echo '<testsuite>{PASSING}</testsuite>' > /results/junit.xml; exit 0\n"
 BASE: Files = {
     "calc.py": CALC,
     "ci/run.sh": 'set -e\n. ci/env.sh\nsh ci/lint.sh\npython ci/checks.py "$@"\n',

@@ -37,6 +37,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     injected, unexpected = strangers(run, case.command(), _targets(case), expected)
     lies = (*contradictions(run, expected.tests, expected.guards.sentinel), *injected)
     reason = _reason(run, tests, lies) or _without_sentinel(run, expected)
+    starved = any(map(run.starved, expected.tests))
     second = _Second(checks={})
     if not reason:
         second = _confirm(bench, case, staged, run, expected)
@@ -44,7 +45,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
         passed=not (reason or second.reason),
         reason=reason or second.reason or f"all {len(tests)} expected tests passed",
         tests=tests,
-        flags=tuple(dict.fromkeys((*run_flags(run, lies), *second.flags))),
+        flags=tuple(dict.fromkeys((*run_flags(run, lies, starved=starved), *second.flags))),
         checks={**_checks(run, expected), **second.checks},
         unexpected=unexpected,
         neutralised=staged.neutralised,
@@ -63,7 +64,9 @@ def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
         return "; ".join(lies) or run.trouble
     not_passed = [test for test, outcome in tests.items() if outcome != PASSED]
     if not_passed:
-        return f"{len(not_passed)} of {len(tests)} expected tests did not pass"
+        starved = sum(map(run.starved, not_passed))
+        memory = f", {starved} of them for want of memory" if starved else ""
+        return f"{len(not_passed)} of {len(tests)} expected tests did not pass{memory}"
     return ""
 
 
