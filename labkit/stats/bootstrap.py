@@ -15,9 +15,9 @@ from fractions import Fraction
 from itertools import accumulate
 from statistics import NormalDist
 
+from labkit.stats.flips import as_fraction
 from labkit.stats.interval import Interval, upper_level
 
-_LARGEST_DENOMINATOR = 10_000
 _MOST_POINTS = 2**20
 _COARSEST_GRID = 16
 _MOST_BITS = 2**20
@@ -90,7 +90,7 @@ def _method(name: str) -> BootstrapMethod:
 
 
 def _levels(values: Sequence[Fraction | float]) -> _Levels | None:
-    exact = [Fraction(value).limit_denominator(_LARGEST_DENOMINATOR) for value in values]
+    exact = [as_fraction(value) for value in values]
     smallest = min(exact)
     above = [value - smallest for value in exact]
     spread = max(above)

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 from labkit.stats.design import Design
-from labkit.stats.flips import Sum, TwoSums, binomial
+from labkit.stats.flips import Sum, TwoSums, as_fraction, binomial
 
+Level = TypeVar("Level", bound=Fraction | float)
 _MOST_OUTCOMES = 500_000
 _NEGLIGIBLE = 1e-11
 """Rarer outcomes are left out, and count as not rejected."""
@@ -37,9 +39,7 @@ class _Size:
     up: float
 
 
-def power(
-    n: int, shares: Mapping[Fraction, float] | Mapping[float, float], significance: float = 0.05
-) -> Power:
+def power(n: int, shares: Mapping[Level, float], significance: float = 0.05) -> Power:
     """Return the power of `sign_flip_test` at n tasks.
 
     `shares` gives the chance of each per-task difference, such as `Design.shares` returns; with no
@@ -92,8 +92,8 @@ def detectable_effect(
     return high
 
 
-def _sizes(shares: Mapping[Fraction, float] | Mapping[float, float]) -> tuple[_Size, ...]:
-    exact = {Fraction(level).limit_denominator(10_000): share for level, share in shares.items()}
+def _sizes(shares: Mapping[Level, float]) -> tuple[_Size, ...]:
+    exact = {as_fraction(level): share for level, share in shares.items()}
     total = math.fsum(exact.values())
     if not all(share >= 0 for share in exact.values()) or not math.isclose(total, 1, abs_tol=1e-6):
         raise ValueError("the chances of the differences have to add up to 1")

@@ -34,13 +34,25 @@ class Tail:
     equal: float
 
 
+def as_fraction(value: Fraction | float) -> Fraction:
+    """Read a float as the fraction that it was meant to be: with a denominator of at most 10,000.
+
+    Raises ValueError for values that are not finite.
+    """
+    if isinstance(value, Fraction):
+        return value
+    if not math.isfinite(value):
+        raise ValueError(f"a value of {value} cannot be reckoned with")
+    return Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
+
+
 def as_steps(values: Iterable[Fraction | float]) -> list[int]:
     """Return whole numbers in the same proportion, zeros left out.
 
     More than about 34 different sizes without a common measure have too many sums to count; such
     sizes are rounded to 1/16,384 of their total. Raises ValueError for values that are not finite.
     """
-    fractions = [_fraction(value) for value in values]
+    fractions = [as_fraction(value) for value in values]
     scale = math.lcm(*(fraction.denominator for fraction in fractions))
     steps = [int(fraction * scale) for fraction in fractions if fraction]
     sizes = Counter(map(abs, steps))
@@ -121,11 +133,3 @@ def _binomial_weight(up: int, down: int, chance: float) -> float:
         return float((down if chance else up) == 0)
     ways = math.lgamma(up + down + 1) - math.lgamma(up + 1) - math.lgamma(down + 1)
     return math.exp(ways + up * math.log(chance) + down * math.log1p(-chance))
-
-
-def _fraction(value: Fraction | float) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if not math.isfinite(value):
-        raise ValueError(f"a difference of {value} cannot be tested")
-    return Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
