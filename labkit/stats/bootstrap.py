@@ -20,7 +20,7 @@ from labkit.stats.interval import Interval, upper_level
 
 _MOST_POINTS = 2**20
 _COARSEST_GRID = 16
-_MOST_BITS = 2**20
+_MOST_BITS = 2**18
 """From here on, the Fourier transform is quicker than exact whole numbers."""
 
 

@@ -31,6 +31,8 @@ class Design:
     """The pass rate of the first configuration."""
     icc: float = 0.5
     """The intra-class correlation: which share of the variance of attempts lies between tasks."""
+    second_icc: float | None = None
+    """The second configuration's; None when it is the same."""
     correlation: float = 0.8
     """Of the difficulties for both configurations, on the normal scale of the copula."""
 
@@ -39,8 +41,9 @@ class Design:
             raise ValueError(f"{self.attempts} attempts make no design")
         if not 0 < self.mean < 1:
             raise ValueError(f"the mean of a design lies between 0 and 1, not at {self.mean}")
-        if not 0 < self.icc <= _HIGHEST_ICC:
-            raise ValueError(f"the icc of a design is above 0 and at most .9, not {self.icc}")
+        for icc in (self.icc, self._icc_of_second):
+            if not 0 < icc <= _HIGHEST_ICC:
+                raise ValueError(f"the icc of a design is above 0 and at most .9, not {icc}")
         if not -1 <= self.correlation <= 1:
             raise ValueError(f"a correlation of {self.correlation} is impossible")
 
@@ -60,8 +63,8 @@ class Design:
         own = math.sqrt(1 - self.correlation**2)
         latent = self.correlation * nodes[:, None] + own * nodes[None, :]
         latent = latent.clip(-_FARTHEST, _FARTHEST)
-        first = betaincinv(*self._shapes(self.mean), ndtr(nodes))
-        second = betaincinv(*self._shapes(self.mean + effect), ndtr(latent))
+        first = betaincinv(*_shapes(self.mean, self.icc), ndtr(nodes))
+        second = betaincinv(*_shapes(self.mean + effect, self._icc_of_second), ndtr(latent))
         found: defaultdict[Fraction, float] = defaultdict(float)
         for j, ways_j in enumerate(self._ways()):
             of_second = ways_j * (second**j * (1 - second) ** (self.attempts - j)) @ weights
@@ -77,9 +80,14 @@ class Design:
         mean = sum(float(level) * share for level, share in shares.items())
         return math.sqrt(sum((float(level) - mean) ** 2 * share for level, share in shares.items()))
 
-    def _shapes(self, mean: float) -> tuple[float, float]:
-        total = 1 / self.icc - 1
-        return mean * total, (1 - mean) * total
+    @property
+    def _icc_of_second(self) -> float:
+        return self.icc if self.second_icc is None else self.second_icc
 
     def _ways(self) -> list[int]:
         return [math.comb(self.attempts, passed) for passed in range(self.attempts + 1)]
+
+
+def _shapes(mean: float, icc: float) -> tuple[float, float]:
+    total = 1 / icc - 1
+    return mean * total, (1 - mean) * total

@@ -123,7 +123,7 @@ def test_scipy_finds_the_same_by_drawing(
 
 
 @settings(deadline=None, max_examples=5)
-@given(st.integers(400, 900))
+@given(st.integers(80, 300))
 def test_the_fourier_transform_takes_over_without_a_step(n: int) -> None:
     """With values 0 and 1 the resampled sum is binomial, on both sides of the switch."""
     passed = n // 3

@@ -122,6 +122,12 @@ def test_without_correlation_the_variances_add() -> None:
     assert design.spread() == pytest.approx(math.sqrt(2 * one), abs=0.002)
 
 
+def test_configurations_may_differ_in_how_alike_their_attempts_are() -> None:
+    skewed = Design(mean=0.7, icc=0.9, second_icc=0.1, correlation=0.0).spread()
+    expected = 0.7 * 0.3 * ((0.9 + 0.1 / 2) + (0.1 + 0.9 / 2))
+    assert skewed == pytest.approx(math.sqrt(expected), abs=0.01)
+
+
 def test_the_same_difficulty_for_both_is_two_attempts_at_one_task() -> None:
     shares = Design(attempts=1, mean=0.5, icc=0.5, correlation=1.0).shares(0.0)
     # P(one passes, the other does not) = E[p(1-p)] of Beta(1/2, 1/2)
@@ -145,6 +151,7 @@ def test_the_same_difficulty_for_both_is_two_attempts_at_one_task() -> None:
         pytest.param(lambda: Design(attempts=0), "0 attempts", id="attempts"),
         pytest.param(lambda: Design(mean=1.0), "mean of a design", id="mean"),
         pytest.param(lambda: Design(icc=0.95), "at most .9", id="icc-near-1"),
+        pytest.param(lambda: Design(second_icc=0.0), "icc of a design", id="second-icc"),
         pytest.param(lambda: Design(icc=0.0), "icc of a design", id="icc"),
         pytest.param(lambda: Design(correlation=1.1), "correlation", id="correlation"),
         pytest.param(lambda: Design(mean=0.9).shares(0.2), "no room for", id="no-room"),
