@@ -36,13 +36,13 @@ def weighted_kappa(
     """Return 1 - (disagreement observed) / (disagreement expected by chance).
 
     `a` and `b` are the marks of two scorers, item by item, None for "not scored"; `levels` is the
-    whole scale in order. A disagreement by s of L levels counts 1, s/(L-1) or its square by the
-    weights. From below 0 to 1. Sources: Cohen 1960 and 1968. None when chance leaves no room to
-    disagree: no common item, or one level only. Raises ValueError for sequences of different
-    length, a mark that is no level, levels that repeat, or unknown weights.
+    whole scale in order. A disagreement by s levels counts 1, s or s^2 by the weights. From below 0
+    to 1. Sources: Cohen 1960 and 1968. None when chance leaves no room to disagree: no common item,
+    or one level used. Raises ValueError for sequences of different length, a mark that is no level,
+    levels that repeat, or unknown weights.
     """
     table = _added(_tables(a, b, levels))
-    return _kappa(table, levels=len(levels), weights=_weights(weights))
+    return _kappa(table, _weights(weights))
 
 
 def weighted_kappa_interval(
@@ -63,7 +63,7 @@ def weighted_kappa_interval(
     kind = _weights(weights)
     return jackknife_interval(
         grouped(_tables(a, b, levels), tasks),
-        lambda table: _kappa(table, levels=len(levels), weights=kind),
+        lambda table: _kappa(table, kind),
         confidence=confidence,
     )
 
@@ -82,13 +82,13 @@ def weighted_kappa_standard_error(
     """
     kind, size = _weights(weights), len(levels)
     table = _added(_tables(a, b, levels))
-    kappa = _kappa(table, levels=size, weights=kind)
+    kappa = _kappa(table, kind)
     if kappa is None:
         return None
     rows, columns = _margins(table)
     n = sum(table.values())
     scale = range(size)
-    credit = {(i, j): 1 - float(_apart(i, j, size, kind)) for i in scale for j in scale}
+    credit = {(i, j): 1 - float(_apart(i, j, kind)) for i in scale for j in scale}
     by_row = [sum(credit[i, j] * columns[j] for j in scale) / n for i in scale]
     by_column = [sum(credit[i, j] * rows[i] for i in scale) / n for j in scale]
     chance = sum(by_row[i] * rows[i] for i in scale) / n
@@ -133,25 +133,25 @@ def fleiss_kappa(items: Sequence[Sequence[Hashable]]) -> float | None:
     return float((Fraction(alike, pairs * len(items)) - expected) / (1 - expected))
 
 
-def _kappa(table: _Table, *, levels: int, weights: Weights) -> float | None:
+def _kappa(table: _Table, weights: Weights) -> float | None:
     rows, columns = _margins(table)
-    observed = sum(_apart(i, j, levels, weights) * many for (i, j), many in table.items())
+    observed = sum(_apart(i, j, weights) * many for (i, j), many in table.items())
     expected = sum(
-        _apart(i, j, levels, weights) * above * beside
+        _apart(i, j, weights) * above * beside
         for i, above in rows.items()
         for j, beside in columns.items()
     )
     return float(1 - observed * sum(table.values()) / Fraction(expected)) if expected else None
 
 
-def _apart(i: int, j: int, levels: int, weights: Weights) -> Fraction:
+def _apart(i: int, j: int, weights: Weights) -> int:
     match weights:
         case Weights.NONE:
-            return Fraction(i != j)
+            return int(i != j)
         case Weights.LINEAR:
-            return Fraction(abs(i - j), max(1, levels - 1))
+            return abs(i - j)
         case Weights.QUADRATIC:
-            return Fraction((i - j) ** 2, max(1, levels - 1) ** 2)
+            return (i - j) ** 2
         case _:
             assert_never(weights)
 

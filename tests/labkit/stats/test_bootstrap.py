@@ -141,6 +141,10 @@ def test_without_spread_there_is_no_interval_and_no_point(method: str, values: l
     assert bootstrap_interval(values, method=method) is None
 
 
+def test_a_confidence_that_leaves_one_value_gives_no_point() -> None:
+    assert bootstrap_interval([0, 0, 0, 0, 1], 0.05) is None
+
+
 def test_ten_thousand_values_keep_their_figures() -> None:
     draw = random.Random(7)  # noqa: S311 - data, not secrets
     values = [draw.gauss(0, 1) for _ in range(10_000)]

@@ -116,6 +116,13 @@ def test_the_model_keeps_its_promises(
     assert difference == pytest.approx(effect, abs=0.006)
 
 
+@pytest.mark.parametrize("icc", [0.05, 0.125, 0.3, 0.9])
+@pytest.mark.parametrize("correlation", [-1.0, 0.5, 0.8])
+def test_the_far_corners_of_the_copula_are_integrated(icc: float, correlation: float) -> None:
+    shares = Design(attempts=1, mean=0.5, icc=icc, correlation=correlation).shares(0.0)
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-9)
+
+
 def test_without_correlation_the_variances_add() -> None:
     design = Design(attempts=2, mean=0.6, icc=0.3, correlation=0.0)
     one = 0.6 * 0.4 * (0.3 + 0.7 / 2)
