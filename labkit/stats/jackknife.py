@@ -40,7 +40,7 @@ def jackknife_interval(
 
     s^2 = (g-1)/g sum((z_i - mean(z))^2), z_i being atanh of the coefficient without the i-th of g
     tables, and t has g-1 degrees of freedom (Tukey 1958, on the scale of Fisher 1915). With 9 and
-    18 tasks scored twice each this covers 95-97 %, where resampling tasks covers 90-94 %; and
+    18 tasks scored twice each this covers 95-97 %, where resampling tasks covers 90-95 %; and
     nothing is drawn at random. A coefficient without some table counts as at most .99.
     None for fewer than three tables, and where nothing varies: the coefficient is undefined, is 1,
     or is undefined without some table.
