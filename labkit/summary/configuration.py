@@ -181,7 +181,7 @@ def _rubric(
 def _no_median_interval(tasks: int) -> str:
     if tasks < _FEWEST_FOR_A_MEDIAN:
         return "a median of fewer than six tasks has none"
-    return "the middle values of these tasks do not differ"
+    return "the minutes of these tasks hardly differ"
 
 
 def _no_spread(tasks: int) -> str:
