@@ -1,24 +1,96 @@
 """The statistics of the lab: each default is the one with honest coverage at 8 to 15 tasks."""
 
+from labkit.stats.agreement import (
+    Weights,
+    fleiss_kappa,
+    raw_agreement,
+    weighted_kappa,
+    weighted_kappa_interval,
+    weighted_kappa_standard_error,
+)
+from labkit.stats.alpha import Metric, krippendorff_alpha, krippendorff_alpha_interval
+from labkit.stats.blinding import blinding_index, blinding_interval
+from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
+from labkit.stats.design import Design
+from labkit.stats.exact_power import Power, detectable_effect, power
+from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
+from labkit.stats.multiple import holm
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
 from labkit.stats.passk import pass_at_k, pass_hat_k
-from labkit.stats.power import expected_spread, minimum_detectable_effect
-from labkit.stats.rates import clopper_pearson_interval, wald_standard_error, wilson_interval
+from labkit.stats.planning import expected_spread, minimum_detectable_effect, tasks_needed
+from labkit.stats.rates import (
+    agresti_coull_interval,
+    clopper_pearson_interval,
+    effective_tasks,
+    wald_standard_error,
+    wilson_interval,
+)
+from labkit.stats.tables import (
+    ChiSquared,
+    bonett_price_interval,
+    mcnemar_chi_squared,
+    mcnemar_test,
+    newcombe_interval,
+    tango_interval,
+)
+from labkit.stats.variance import (
+    VarianceParts,
+    combined_standard_error,
+    intraclass_correlation,
+    standard_error,
+    variance_parts,
+)
 
 __all__ = [
+    "Bar",
+    "BootstrapMethod",
+    "ChiSquared",
+    "Design",
     "Interval",
+    "Metric",
+    "Power",
     "SignFlip",
+    "VarianceParts",
+    "Weights",
+    "agresti_coull_interval",
+    "blinding_index",
+    "blinding_interval",
+    "bonett_price_interval",
+    "bootstrap_interval",
     "clopper_pearson_interval",
+    "combined_standard_error",
+    "detectable_effect",
+    "effective_tasks",
     "expected_spread",
+    "false_block_chance",
+    "false_drop_chance",
+    "fleiss_kappa",
+    "holm",
+    "intraclass_correlation",
+    "krippendorff_alpha",
+    "krippendorff_alpha_interval",
+    "mcnemar_chi_squared",
+    "mcnemar_test",
     "mean_interval",
     "median_interval",
     "minimum_detectable_effect",
+    "newcombe_interval",
     "paired_interval",
     "pass_at_k",
     "pass_hat_k",
+    "power",
+    "raw_agreement",
     "sign_flip_test",
+    "standard_error",
+    "standard_errors_bar",
+    "tango_interval",
+    "tasks_needed",
+    "variance_parts",
     "wald_standard_error",
+    "weighted_kappa",
+    "weighted_kappa_interval",
+    "weighted_kappa_standard_error",
     "wilson_interval",
 ]

@@ -26,6 +26,7 @@ from labkit.summary.model import (
 )
 
 _PAIR = 2
+_FEWEST_FOR_A_MEDIAN = 6
 _RUBRIC_LOW, _RUBRIC_HIGH = 0.0, 4.0
 _NOTHING_MEASURED = "no task was measured"
 
@@ -150,7 +151,7 @@ def _minutes(evidence: Evidence, configuration: ConfigurationId) -> Estimate:
         value=statistics.median(values),
         interval=interval,
         tasks=len(values),
-        why="" if interval else "a median of fewer than six tasks has none",
+        why="" if interval else _no_median_interval(len(values)),
     )
 
 
@@ -175,6 +176,12 @@ def _rubric(
         )
 
     return {dimension: estimate(dimension) for dimension in dimensions}
+
+
+def _no_median_interval(tasks: int) -> str:
+    if tasks < _FEWEST_FOR_A_MEDIAN:
+        return "a median of fewer than six tasks has none"
+    return "the minutes of these tasks hardly differ"
 
 
 def _no_spread(tasks: int) -> str:

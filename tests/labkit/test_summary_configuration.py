@@ -182,6 +182,13 @@ def test_the_median_of_few_tasks_has_a_value_and_says_why_it_has_no_bar() -> Non
     assert "fewer than six" in minutes.why
 
 
+def test_the_median_of_equal_minutes_has_no_bar_without_width() -> None:
+    minutes = summarise(study(results(tasks(9, "+"), minutes=2.0))).configurations[0].minutes
+    assert minutes.value == 2
+    assert minutes.interval is None
+    assert "hardly differ" in minutes.why
+
+
 def test_rubric_marks_are_means_over_tasks_for_each_dimension() -> None:
     summary = summarise(
         study(

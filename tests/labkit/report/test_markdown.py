@@ -130,16 +130,19 @@ def test_leaks_hard_fails_and_the_safety_veto_stand_apart() -> None:
 
 
 def test_times_marks_and_costs_carry_their_bars() -> None:
-    found = results(tasks(6, "++ ++"), minutes=2.5, tokens=1500, cost=0.02)
+    found = [
+        results({f"task-{n}": "++ ++"}, minutes=float(n), tokens=1500, cost=0.02)
+        for n in range(1, 7)
+    ]
     marked = (
         results({"x": "+ +"}, scores={"scope": 4.0}),
         results({"y": "+ +"}, scores={"scope": 3.0}),
     )
-    text = render(summarise(study(found, *marked)))
-    assert cells(text, "Median minutes per task")[0] == "2.5 min (2.5 to 2.5; 6 tasks)"
+    text = render(summarise(study(*found, *marked)))
+    assert cells(text, "Median minutes per task")[0] == "3.5 min (1.0 to 6.0; 6 tasks)"
     assert cells(text, "Rubric: scope (0 to 4)")[0] == "3.5 (0.0 to 4.0; 2 tasks)"
     assert cells(text, "Tokens")[0] == "1,500 a run (18,000 in the 12 of 14 runs known)"
-    assert "A: median 2.5 min per task" in text
+    assert "A: median 3.5 min per task" in text
 
 
 def test_what_people_wrote_cannot_break_the_page() -> None:

@@ -1,5 +1,9 @@
 """Intervals of means and medians."""
 
+import math
+from collections.abc import Callable
+from math import comb
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +31,47 @@ def test_the_median_runs_between_the_tabulated_ranks(n: int, low: int, high: int
 
 @pytest.mark.parametrize("n", range(6))
 def test_fewer_than_six_values_have_no_median_interval(n: int) -> None:
-    assert median_interval([1.0] * n) is None
+    assert median_interval([float(value) for value in range(n)]) is None
+
+
+def test_values_that_are_equal_have_no_median_interval_and_no_point() -> None:
+    assert median_interval([3.0] * 9) is None
+
+
+@pytest.mark.parametrize("n", [6, 9, 10, 12, 25])
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95])
+def test_the_median_interval_covers_by_enumeration(n: int, confidence: float) -> None:
+    """The interval of ranks misses when too few values fall on either side of the median."""
+    interval = median_interval([float(rank) for rank in range(1, n + 1)], confidence)
+    assert interval is not None
+    rank = int(interval.low)
+    assert interval.high == n + 1 - rank
+    inside = sum(comb(n, below) for below in range(rank, n - rank + 1)) / 2**n
+    tighter = sum(comb(n, below) for below in range(rank + 1, n - rank)) / 2**n
+    assert inside >= confidence > tighter
+
+
+def test_ten_thousand_values_have_a_median_interval() -> None:
+    interval = median_interval([float(rank) for rank in range(1, 10_001)])
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((5000.5 - 98, 5000.5 + 98), abs=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        pytest.param(lambda: median_interval([math.nan] * 9), "no place in an order", id="nan"),
+        pytest.param(lambda: median_interval([1.0] * 9, 1.5), "confidence", id="confidence"),
+        pytest.param(lambda: mean_interval([1, 2], 4, 0), "has no room", id="upside-down"),
+        pytest.param(
+            lambda: mean_interval([1, math.nan], 0, 4), "outside the scale", id="nan-mark"
+        ),
+        pytest.param(lambda: mean_interval([1, 2], 0, 4, 0), "confidence", id="mean-confidence"),
+    ],
+)
+def test_nonsense_is_refused(call: Callable[[], object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        call()
 
 
 def test_the_mean_interval_is_students() -> None:

@@ -1,8 +1,10 @@
 """The paired interval and the sign-flip test, against published values and by enumeration."""
 
 import math
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given
@@ -22,6 +24,9 @@ MATCHED = [
     pytest.param([0] * 9, -0.299145, 0.299145, 1.0, 0.5, id="all-tied"),
     pytest.param([1] * 4 + [0] * 5, 0.012346, 0.7333487, 0.125, 0.0625, id="four-of-nine"),
     pytest.param([1] * 5 + [0] * 4, 0.0902188, 0.8112215, 0.0625, 0.03125, id="five-of-nine"),
+    pytest.param([1] * 6 + [0] * 3, 0.1680916, 0.8794162, 0.03125, 0.015625, id="six-of-nine"),
+    pytest.param([1] * 2 + [-1] + [0] * 7, -0.2800529, 0.4535443, 1.0, 0.625, id="tie-2-1"),
+    pytest.param([1] * 3 + [-1] * 2 + [0] * 5, -0.338235, 0.4986258, 1.0, 0.6875, id="tie-3-2"),
     pytest.param([1] * 9, 0.4017099, 1.0, 0.00390625, 0.001953125, id="nine-of-nine"),
 ]
 
@@ -138,3 +143,90 @@ def test_two_hundred_tasks_stay_exact() -> None:
 def test_what_are_no_differences_is_refused(differences: list[float]) -> None:
     with pytest.raises(ValueError, match="between -1 and 1"):
         paired_interval(differences)
+
+
+@given(DIFFERENCES, st.integers(2, 4))
+def test_copies_of_attempts_leave_the_interval_as_it_is(
+    differences: list[Fraction], copies: int
+) -> None:
+    """A task mean of copied attempts is the same mean."""
+    again = [sum([d] * copies, Fraction()) / copies for d in differences]
+    assert paired_interval(again) == paired_interval(differences)
+
+
+@given(DIFFERENCES)
+def test_a_tied_task_more_never_widens_the_lead(differences: list[Fraction]) -> None:
+    before, after = paired_interval(differences), paired_interval([*differences, Fraction(0)])
+    if before.low > 0:
+        assert after.low < before.low
+    if before.high < 0:
+        assert after.high > before.high
+
+
+@given(DIFFERENCES)
+def test_more_confidence_is_wider(differences: list[Fraction]) -> None:
+    narrow, wide = paired_interval(differences, 0.8), paired_interval(differences, 0.99)
+    assert wide.low <= narrow.low <= narrow.high <= wide.high
+
+
+@given(DIFFERENCES)
+def test_at_no_difference_the_statistic_is_the_sum_over_its_flipped_spread(
+    differences: list[Fraction],
+) -> None:
+    total, squares = sum(differences, Fraction()), sum(d * d for d in differences)
+    if not total:
+        return
+    z = abs(float(total)) / math.sqrt(squares)
+    edge = 2 * NormalDist().cdf(z) - 1
+    if 0.01 < edge < 0.999:
+        assert 0 in paired_interval(differences, min(0.9999, edge + 0.0005))
+        assert 0 not in paired_interval(differences, edge - 0.0005)
+
+
+TWENTY_FIVE = [Fraction(n * n + 3, 997) * (-1) ** (n % 3) for n in range(1, 26)]
+
+
+def test_twenty_five_different_sizes_are_enumerated() -> None:
+    """Against counting half of the signs at a time, in whole numbers."""
+    steps = [int(d * 997) for d in TWENTY_FIVE]
+    first, second = ([0], [0])
+    for place, step in enumerate(steps):
+        grown = first if place % 2 else second
+        grown[:] = [s + step for s in grown] + [s - step for s in grown]
+    second.sort()
+    observed = abs(sum(steps))
+    beyond = sum(len(second) - bisect_right(second, observed - s) for s in first)
+    reached = sum(len(second) - bisect_left(second, observed - s) for s in first)
+    found = sign_flip_test(TWENTY_FIVE)
+    assert found.p_exact == 2 * reached / 2**25
+    assert found.p_mid == (beyond + reached) / 2**25
+    assert found.moved == 25
+
+
+def test_sixty_irregular_sizes_are_rounded_and_stay_close() -> None:
+    sizes = [math.sqrt(n + 2) * (1 if n % 3 else -1) / 9 for n in range(60)]
+    found = sign_flip_test(sizes)
+    z = abs(sum(sizes)) / math.sqrt(sum(d * d for d in sizes))
+    assert found.p_exact == pytest.approx(2 - 2 * NormalDist().cdf(z), rel=0.05)
+    assert found.moved == 60
+    assert sign_flip_test([-d for d in sizes]) == found
+
+
+@pytest.mark.parametrize("n", [100, 2000])
+def test_thousands_of_tasks_agree_with_the_normal_curve(n: int) -> None:
+    differences = [Fraction(1, 2)] * n + [Fraction(-1)] * (n * 9 // 20) + [Fraction(0)] * n
+    found = sign_flip_test(differences)
+    z = float(sum(differences)) / math.sqrt(sum(d * d for d in differences))
+    assert found.p_mid == pytest.approx(2 - 2 * NormalDist().cdf(z), rel=0.02)
+
+
+def test_noise_of_floats_is_no_move() -> None:
+    assert sign_flip_test([0.1 + 0.2 - 0.3, 1.0]).moved == 1
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="cannot be reckoned with"):
+        sign_flip_test([0.5, value])
+    with pytest.raises(ValueError, match="between -1 and 1"):
+        paired_interval([0.5, value])

@@ -1,6 +1,8 @@
 """pass^k and pass@k against published values and against counting by hand."""
 
+from collections.abc import Callable
 from itertools import combinations
+from math import comb
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,13 @@ COUNTS = st.integers(1, 8).flatmap(
 @pytest.mark.parametrize(
     ("n", "c", "k", "expected"),
     [
-        pytest.param(5, 2, 2, 0.7, id="seed"),
+        pytest.param(5, 2, 1, 0.4, id="the-rate-itself"),
+        pytest.param(5, 2, 2, 0.7, id="two-of-five"),
+        pytest.param(5, 3, 2, 0.9, id="three-of-five"),
+        pytest.param(6, 3, 2, 0.8, id="inspect-pair"),
+        pytest.param(6, 3, 5, 1.0, id="inspect-five"),
+        pytest.param(4, 4, 3, 1.0, id="all-pass"),
+        pytest.param(200, 1, 1, 0.005, id="one-of-two-hundred"),
         pytest.param(5, 4, 2, 1.0, id="too-few-failures-to-fail-twice"),
         pytest.param(6, 3, 3, 0.95, id="inspect-reducers"),
         pytest.param(200, 10, 10, 0.40854786608141713, id="humaneval-scale"),
@@ -34,6 +42,9 @@ def test_pass_at_k_matches_published_values(n: int, c: int, k: int, expected: fl
         pytest.param(3, 2, 2, 1 / 3, id="two-of-three"),
         pytest.param(6, 3, 2, 0.2, id="three-of-six"),
         pytest.param(4, 3, 3, 0.25, id="three-of-four"),
+        pytest.param(4, 4, 4, 1.0, id="all-four"),
+        pytest.param(5, 3, 2, 0.3, id="three-of-five"),
+        pytest.param(6, 3, 3, 0.05, id="inspect-three"),
     ],
 )
 def test_pass_hat_k_matches_published_values(n: int, c: int, k: int, expected: float) -> None:
@@ -46,6 +57,31 @@ def test_both_equal_counting_every_choice_of_attempts(counts: tuple[int, int, in
     draws = list(combinations([True] * c + [False] * (n - c), k))
     assert pass_hat_k(n, c, k) == pytest.approx(sum(map(all, draws)) / len(draws))
     assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+def expectation(figure: Callable[[int], float], n: int, p: float) -> float:
+    """Return the mean of a figure of the passes over Binomial(n, p)."""
+    return sum(comb(n, c) * p**c * (1 - p) ** (n - c) * figure(c) for c in range(n + 1))
+
+
+@given(COUNTS, st.floats(0, 1))
+def test_both_are_unbiased_and_putting_in_the_rate_is_not(
+    counts: tuple[int, int, int], p: float
+) -> None:
+    n, _, k = counts
+    assert expectation(lambda c: pass_hat_k(n, c, k), n, p) == pytest.approx(p**k, abs=1e-9)
+    at_least_one = 1 - (1 - p) ** k
+    assert expectation(lambda c: pass_at_k(n, c, k), n, p) == pytest.approx(at_least_one, abs=1e-9)
+    assert expectation(lambda c: (c / n) ** k, n, p) >= p**k - 1e-9
+    assert expectation(lambda c: 1 - (1 - c / n) ** k, n, p) <= at_least_one + 1e-9
+
+
+def test_the_bias_of_the_rate_put_in() -> None:
+    assert expectation(lambda c: 1 - (1 - c / 5) ** 2, 5, 0.5) == pytest.approx(0.70, abs=1e-12)
+    assert expectation(lambda c: pass_at_k(5, c, 2), 5, 0.5) == pytest.approx(0.75, abs=1e-12)
+    # three of five, five tries: two failures are too few to fail five times
+    assert pass_at_k(5, 3, 5) == 1
+    assert pytest.approx(0.98976) == 1 - (1 - 3 / 5) ** 5
 
 
 @given(COUNTS)
