@@ -301,6 +301,16 @@ def test_two():
     assert seen == {2, 3}
 
 
+@pytest.mark.parametrize(
+    ("cookie", "is_changed"),
+    [("", True), ("# -*- encoding: utf8 -*-", True), ("# coding: latin-1", False)],
+)
+def test_places_are_counted_in_utf_8(cookie: str, is_changed: bool) -> None:  # noqa: FBT001
+    data = f"{cookie}\ndef test_one():\n    assert f() == 1\n".encode()
+    assert bool(trial_files({"t.py": data}, "seed")) is is_changed
+    assert trial_files({"t.py": b"# coding: nonsense\n"}, "seed") == {}
+
+
 def test_a_twin_is_of_the_tests_that_notice_it() -> None:
     data = b"def test_one():\n    assert f() == 1\ndef test_two():\n    assert g() == 2\n"
     twin = python_twin(
