@@ -55,6 +55,11 @@ def test_insertions_leave_all_other_bytes(data: bytes, places: list[int]) -> Non
         assert made.replace("\N{SNOWMAN}".encode(), b"") == data
 
 
+def test_a_class_that_is_one_test_has_sites() -> None:
+    data = b"class One(TestCase):\n    def runTest(self):\n        assert f() == 1\n"
+    assert [site.owner for site in sites_of(data)] == ["One.runTest"]
+
+
 def test_edits_that_overlap_are_refused() -> None:
     with pytest.raises(ValueError, match="overlap"):
         edited(b"abcdef", [Edit(start=0, end=3, text=""), Edit(start=2, end=4, text="")])

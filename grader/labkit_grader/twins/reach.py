@@ -31,7 +31,7 @@ def owners(module: ast.Module) -> Iterator[tuple[str, Function]]:
     )
     for name, function in _functions(module):
         last = function.name
-        is_test = last.startswith("test") or last.endswith("_test")
+        is_test = last.startswith("test") or last.endswith("_test") or last == "runTest"
         if is_test or (last.startswith(_ALSO) and 0 < called[last] == named[last]):
             yield name, function
 
