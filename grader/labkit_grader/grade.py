@@ -10,7 +10,6 @@ from labkit.model import Category, Flag, RunId, Verdict
 from labkit.records import GradeRecord
 from labkit.tasks import forbidden_edits
 from labkit.transcripts.detect import read_transcript
-from labkit_grader.builder import UNDOES
 from labkit_grader.dependencies import changes
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
@@ -153,8 +152,6 @@ def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Findin
 
 def _flags(finding: Finding, applied: Applied, forbidden: tuple[str, ...]) -> Iterable[Flag]:
     yield from finding.flags
-    if UNDOES in finding.reason:
-        yield Flag.SUSPICIOUS
     if forbidden:
         yield Flag.OUT_OF_SCOPE
     if applied.repairs:

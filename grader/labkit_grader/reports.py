@@ -46,9 +46,9 @@ def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
         data = b"".join(entry.data for entry in _entries(stream))
     except ReturnedTooLargeError as error:
         return f"{_UNREADABLE}: {error}"
-    if not data:
-        return NO_REPORT
-    return _unpacked(data) if runner is Runner.JUNIT else ((_LINES, data),)
+    if runner is not Runner.JUNIT:
+        return ((_LINES, data),)  # the file was made beforehand; an empty one tells of an early end
+    return _unpacked(data) if data else NO_REPORT
 
 
 def _unpacked(data: bytes) -> Found:
@@ -101,7 +101,7 @@ def apart(
 ) -> TestRun:
     """Take the sentinel's tests out of a run, and say which of the files `laid` were changed."""
     altered = [
-        name
+        name if sentinel is None or name != sentinel.path else "labkit's own"
         for name, entry in laid.items()
         if name in run.digests and run.digests[name] != hashlib.sha256(entry.data).hexdigest()
     ]

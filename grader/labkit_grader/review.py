@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from labkit.model import Category, Flag
 from labkit.records import GradeRecord
+from labkit_grader.builder import UNDOES
 from labkit_grader.oracles.interface import Case
 from labkit_grader.place import Applied, base_tree
 from labkit_grader.screen.screening import suspicions
@@ -18,6 +19,8 @@ def for_people(record: GradeRecord, case: Case, applied: Applied) -> GradeRecord
     found = suspicions(
         base_tree(case.base), applied, prompt=case.task.prompt, hidden=case.material.hidden
     )
+    if UNDOES in record.reason:
+        found = (f"{UNDOES}: no honest change needs that", *found)
     earned = {Flag.SUSPICIOUS: bool(found), Flag.WEAK: weak}
     return replace(
         record,
