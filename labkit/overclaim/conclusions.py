@@ -9,26 +9,33 @@ from labkit.overclaim.facts import Facts, Side
 from labkit.overclaim.findings import Finding, Rule
 from labkit.overclaim.mentions import mentions, named, other_side, pairs_meant, speaks_of_results
 from labkit.overclaim.text import Sentence
-from labkit.overclaim.words import DISCLAIMER, asserted, clause_end, doubted, is_question, negated
+from labkit.overclaim.words import (
+    DISCLAIMER,
+    asserted,
+    clause_end,
+    doubted,
+    is_question,
+    negated,
+    phrases,
+)
 from labkit.report.wording import amount, count, measured
 
-_EVERYWHERE = re.compile(
-    r"\b(?:in general|generally|everywhere|universal\w*|any (?:project|code ?base|task"
-    r"|repository|team|language)"
-    r"|(?:every|all|other) (?:projects?|code ?bases?|repositor\w+|teams?|languages?|developers?"
-    r"|software)"
-    r"|(?:better|best|superior|stronger|good) (?:\w+ )?(?:at|for|in) (?:coding|programming"
-    r"|software|code|development)"
-    r"|best (?:\w+ )?(?:model|agent)(?! (?:for|on|in) (?:us|our|these))|(?:everyone|everybody"
-    r"|developers|people|companies) should"
-    r"|real[- ]world|in practice)\b",
-    re.IGNORECASE,
+_EVERYWHERE = phrases(
+    r"""
+    in general, generally, everywhere, universal\w*, real[- ]world, in practice,
+    any (?:project|code ?base|task|repository|team|language),
+    (?:every|all|other) (?:projects?|code ?bases?|repositor\w+|teams?|languages?|developers?|software),
+    (?:better|best|superior|stronger|good) (?:\w+ )?(?:at|for|in)
+    (?:coding|programming|software|code|development), (?:better|best) (?:programmer|coder|developer),
+    (?:larger|smaller|bigger|newer|older) models, (?:everyone|everybody|developers|people|companies) should,
+    best (?:\w+ )?(?:model|agent)(?! (?:for|on|in) (?:us|our|these))
+    """
 )
-_CLAIMING = re.compile(
-    r"\b(?:better|best|superior|stronger|wins?|beats?|outperform\w*|should|holds?|prefer\w*"
-    r"|works?|applies|generali[sz]es?"
-    r"|transfers?|good|pass(?:es)?|solves?)\b",
-    re.IGNORECASE,
+_CLAIMING = phrases(
+    r"""
+    better, best, superior, stronger, wins?, beats?, outperform\w*, should, holds?, prefer\w*, works?,
+    applies, generali[sz]es?, transfers?, good, pass(?:es)?, solves?
+    """
 )
 _CAUSE = re.compile(
     r"\b(?:because of|due to|thanks to|caused by|owing to)\s+(?:the |its |a |our )?(?:\w+ )?"
@@ -36,20 +43,21 @@ _CAUSE = re.compile(
     r"|instructions)\b",
     re.IGNORECASE,
 )
-_DECIDE = re.compile(
-    r"\b(?:choose|chose|chosen|pick(?:ed)?|select(?:ed)?|recommend(?:ed|s)?|adopt(?:ed)?"
-    r"|switch(?:ed)? to|go(?:ing)? with|went with"
-    r"|decided? (?:for|on|to use)|stay with|keep|settled? (?:for|on)|use|will use|deploy(?:ed)?"
-    r"|prefer(?:red)?)\b",
-    re.IGNORECASE,
+_DECIDE = phrases(
+    r"""
+    choose, chose, chosen, pick(?:ed)?, select(?:ed)?, recommend(?:ed|s)?, adopt(?:ed)?,
+    switch(?:ed)? to, go(?:ing)? with, went with, decided? (?:for|on|to use), stay with, keep,
+    settled? (?:for|on), use, will use, deploy(?:ed)?, prefer(?:red)?,
+    our (?:choice|pick|recommendation) (?:is|was)
+    """
 )
-_FOR_PASSING = re.compile(
-    r"\b(?:pass(?:es|ed)? more|solv\w+ more|more tasks|(?:higher|better|greater) (?:pass "
-    r"|success )?rates?|(?:is|was|works?|performs?|performed)"
-    r" (?:the )?better|(?:is|was) (?:the )?best|more (?:accurate|reliable|correct|capable)"
-    r"|its (?:higher|better)|better results?"
-    r"|(?:it )?won\b|outperform\w*)",
-    re.IGNORECASE,
+_FOR_PASSING = phrases(
+    r"""
+    pass(?:es|ed)? more, solv\w+ more, more tasks, (?:higher|better|greater) (?:pass |success )?rates?,
+    (?:is|was|works?|performs?|performed) (?:the )?better, (?:is|was) (?:the )?best,
+    more (?:accurate|reliable|correct|capable), its (?:higher|better), better results?, (?:it )?won,
+    outperform\w*
+    """
 )
 
 
@@ -65,7 +73,7 @@ class _Thrift:
 _THRIFT = (
     _Thrift(
         pattern=re.compile(
-            r"\b(?P<less>cheaper|cheapest|less expensive|costs? less|cost less|lower costs?)"
+            r"\b(?P<less>cheaper|cheapest|as cheap|less expensive|costs? less|cost less|lower costs?)"
             r"|(?P<more>more expensive|costs? more|dearer)\b",
             re.I,
         ),
@@ -74,7 +82,7 @@ _THRIFT = (
     ),
     _Thrift(
         pattern=re.compile(
-            r"\b(?P<less>faster|fastest|quicker|less time|fewer minutes)|(?P<more>slower"
+            r"\b(?P<less>faster|fastest|quicker|as fast|less time|fewer minutes)|(?P<more>slower"
             r"|slowest|more time|longer than)\b",
             re.I,
         ),

@@ -4,72 +4,78 @@ import re
 from collections.abc import Iterator
 
 from labkit.overclaim import describe
-from labkit.overclaim.attribution import about, is_level, of_passing, pairs_about
+from labkit.overclaim.attribution import about, is_level, of_passing, of_something_else, pairs_about
 from labkit.overclaim.candidates import CENT, half_widths, pretended_widths
 from labkit.overclaim.facts import Facts
 from labkit.overclaim.figures import is_difference
 from labkit.overclaim.findings import Finding, Rule
-from labkit.overclaim.mentions import kinds_named
-from labkit.overclaim.quantities import Quantity, Unit, error_bars, ranges, singles
+from labkit.overclaim.mentions import kinds_named, named
+from labkit.overclaim.quantities import Quantity, Unit, error_bars, ranges, singles, whole_numbers
 from labkit.overclaim.text import Sentence
-from labkit.overclaim.words import AHEAD, BEHIND, asserted, doubted, is_question, negated
+from labkit.overclaim.words import AHEAD, BEHIND, asserted, doubted, is_question, negated, phrases
 from labkit.report.wording import count
 
-_N_TASKS = re.compile(
-    r"\b(?:\d+|nine|ten|twelve|six|seven|eight|five|four|three"
-    r"|two)\s+(?:[a-z]+\s+){0,2}tasks?\b|\bof\s+\d+\b|\bn\s*=\s*\d+",
-    re.IGNORECASE,
+_N_TASKS = phrases(
+    r"""
+    (?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve) (?:[a-z]+ ){0,2}tasks?, of \d+,
+    n\s?=\s?\d+
+    """
 )
 _ERROR_BAR = re.compile(r"\u00b1|\binterval\b|\bCI\b|\berror bar", re.IGNORECASE)
 _MANY_DECIMALS_FROM = 100
 _FEW_TASKS = 5
-_SAMPLES = re.compile(
-    r"\b(?:samples?|data\s?points?|observations?|measurements|trials|experiments|cases"
-    r"|independent \w+|sample size)\b",
-    re.IGNORECASE,
+_NEAR = 45
+_SAMPLES = phrases(
+    r"""
+    samples?, data\s?points?, observations?, measurements, trials, experiments, cases, power,
+    independent \w+, sample size, large number, evidence
+    """
 )
 _UNDER_ROOT = re.compile(r"/\s*(\d{1,6})\s*\)")
-_N_IS = re.compile(r"\b[nN]\s*=\s*(\d{1,6})\b|\bsample size (?:is|was|of) (\d{1,6})\b")
-_BETTER_AT = re.compile(
-    r"\b(?:good|bad|great|weak|strong|better|worse|excels?|struggles?|suffers?|fails?|prefer\w*"
-    r"|best|shines?|handles?|choice)\b",
-    re.IGNORECASE,
+_N_IS = re.compile(
+    r"\bn\s*(?:=|is|was)\s*(\d{1,6})\b|\bsample size (?:is|was|of) (\d{1,6})\b", re.IGNORECASE
 )
-_DESCRIBES = re.compile(
-    r"\b(?:descri\w+|no others?|nothing beyond|too few|anecdot\w*|only \w+ tasks?|these tasks"
-    r"|in our|proves? nothing"
-    r"|may be chance|by chance|no test|without a test|passed \d|failed by both|both)\b",
-    re.IGNORECASE,
+_BETTER_AT = phrases(
+    r"""
+    good, bad, great, weak, strong, better, worse, best, excels?, struggles?, suffers?, fails?, shines?,
+    prefer\w*, handles?, choice, should (?:take|use|choose|prefer|pick)
+    """
+)
+_DESCRIBES = phrases(
+    r"""
+    descri\w+, no others?, nothing beyond, too few, anecdot\w*, only \w+ tasks?, these tasks, in our,
+    proves? nothing, may be chance, by chance, no test, without a test, passed \d, both
+    """
 )
 _PASS_AT = re.compile(r"\bpass\s?@\s?[2-9]\b", re.IGNORECASE)
 _PASS_HAT = re.compile(r"\bpass\s?\^\s?\{?2\}?|\bpass\u00b2", re.IGNORECASE)
-_RELIABLE = re.compile(
-    r"\b(?:reliab\w+|consisten\w+|dependab\w+|stable|stability|every time|depend on|trust\w*"
-    r"|robust\w*)\b",
-    re.IGNORECASE,
+_RELIABLE = phrases(
+    r"reliab\w+, consisten\w+, dependab\w+, stable, stability, every time, depend on, trust\w*, robust\w*"
 )
+_HIGH = r"(?:very |quite )?(?:high|strong|good|excellent|great|substantial|(?:almost |near[- ])?perfect)"
 _AGREEMENT = re.compile(
-    r"\b(?:kappa|alpha)\b[\w\s]{0,20}\b(?:of|was|is|=)\s*(?=[\d.])"
-    r"|\b(?:raters?|scorers?|reviewers?|graders?|judges?|we|both)\b[^.;]{0,40}\bagree(?:d"
-    r"|s)?\b(?! (?:on|to|that|not)\b)"
-    r"|\b(?:high|strong|good|excellent|substantial|(?:almost |near[- ])?perfect|great"
-    r"|very good)[\w -]{0,20}\bagreement\b"
-    r"|\bagreement (?:was|is|between \w+ \w+ (?:was|is)) (?:very |quite )?(?:high|strong|good"
-    r"|excellent|substantial|(?:almost |near[- ])?perfect)"
-    r"|\b(?:scores?|scoring|marks?|ratings?) (?:is|are|were|was) (?:very |highly )?(?:reliable"
-    r"|consistent)\b",
+    r"\b(?:kappa|alpha)\b[\w\s]{0,20}\b(?:of|was|is|=)\s*(?=[\d.])|"
+    + phrases(
+        rf"""
+        (?:raters?|scorers?|reviewers?|graders?|judges?|we|both)\b[^.;]{{0,40}}
+        \bagree(?:d|s)?\b(?! (?:on|to|that|not)\b),
+        {_HIGH}[\w -]{{0,20}} agreement, agreement (?:was|is|between \w+ \w+ (?:was|is)) {_HIGH},
+        (?:same|similar|identical) (?:marks|scores|ratings),
+        (?:scores?|scoring|marks?|ratings?|rubric) (?:is|are|were|was) (?:very |highly )?
+        (?:reliable|consistent)
+        """.replace("}\n        ", "}").replace("?\n        (?:rel", "?(?:rel")
+    ).pattern,
     re.IGNORECASE,
 )
 _DISAGREED = re.compile(r"\b(?:not|never|hardly)\b|n't\b", re.IGNORECASE)
-_SCORERS = re.compile(
-    r"\b(?:raters?|scorers?|reviewers?|judges?|inter-?rater|scores?|scoring|marks?|ratings?"
-    r"|agreement|kappa|alpha)\b",
-    re.I,
+_SCORERS = phrases(
+    """
+    raters?, scorers?, reviewers?, judges?, inter-?rater, scores?, scoring, marks?, ratings?, agreement,
+    kappa, alpha
+    """
 )
-_COEFFICIENT = re.compile(r"(?i)\b(?:kappa|alpha)\b|\u03ba|\u03b1")
-_ITEMS = re.compile(
-    r"(?i)\b\d+\s+(?:[a-z-]+\s+){0,2}(?:runs?|items?|pairs?|scores?|diffs?)\b|\bn\s*=\s*\d+"
-)
+_COEFFICIENT = re.compile(r"\b(?:kappa|alpha)\b|\u03ba|\u03b1", re.IGNORECASE)
+_ITEMS = phrases(r"\d+ (?:[a-z-]+ ){0,2}(?:runs?|items?|pairs?|scores?|diffs?), n\s?=\s?\d+")
 
 
 def _finding(sentence: Sentence, rule: Rule, words: str, data: str, instead: str) -> Finding:
@@ -83,12 +89,16 @@ def _finding(sentence: Sentence, rule: Rule, words: str, data: str, instead: str
     )
 
 
-def _stated_rates(sentence: Sentence) -> Iterator[Quantity]:
-    if not of_passing(sentence):
-        return
+def _stated_rates(sentence: Sentence, facts: Facts) -> Iterator[Quantity]:
+    """Yield what is a rate by the words around it, or by being that of a configuration named."""
     for found in singles(sentence.read):
         rate = found.unit is Unit.PERCENT and not is_level(sentence, found.start, found.end)
-        if rate and not is_difference(sentence, found):
+        if not rate or is_difference(sentence, found) or of_something_else(sentence):
+            continue
+        sides = about(sentence, found.start, found.end, facts)
+        known = [side.rate.value for side in sides if side.rate.value is not None]
+        own = named(sentence, facts) and any(found.agrees(value, CENT) for value in known)
+        if own or of_passing(sentence):
             yield found
 
 
@@ -98,7 +108,7 @@ def bare_rate(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         return
     tasks = _N_TASKS.search(sentence.paragraph)
     bar = _ERROR_BAR.search(sentence.paragraph) or next(ranges(sentence.paragraph), None)
-    for found in _stated_rates(sentence):
+    for found in _stated_rates(sentence, facts):
         lacks = [
             what
             for what, there in (("the number of tasks", tasks), ("an interval", bar))
@@ -138,10 +148,10 @@ def _pretended(sentence: Sentence, facts: Facts, runs: set[int]) -> Iterator[str
     for found in (*_N_IS.finditer(text), *_UNDER_ROOT.finditer(text)):
         if int(next(filter(None, found.groups()))) in runs and not negated(text, found):
             yield found[0]
-    for found in re.finditer(r"\b(\d{1,6})\b", text):
-        noun = _SAMPLES.search(text, found.end(), found.end() + 40)
-        if int(found[1]) in runs and noun and not negated(text, noun) and not doubted(text, noun):
-            yield text[found.start() : noun.end()]
+    for number, start, end in whole_numbers(text):
+        noun = _SAMPLES.search(text, end, end + _NEAR)
+        if number in runs and noun and not negated(text, noun) and not doubted(text, noun):
+            yield text[start : noun.end()]
     for bar in error_bars(text):
         sides = about(sentence, bar.start, bar.end, facts)
         scale = 1.0 if bar.unit is Unit.SHARE and bar.value < 1 else CENT

@@ -68,6 +68,11 @@ _OTHER_MINUTES = re.compile(
     r"|fastest|wrote|writing|scoring|meeting)\b",
     re.IGNORECASE,
 )
+_AGAINST = re.compile(r"\d (?:against|versus|vs\.?|and|to) $")
+_TIMING = re.compile(
+    r"\b(?:median|took|takes?|need\w*|per task|average|typical\w*|fast\w*|slow\w*|quick\w*|runs?)\b",
+    re.IGNORECASE,
+)
 _TASK_NOUNS = ("task", "problem", "run")
 _PAIR = 2
 _PLANNING = re.compile(r"\b(?:would|if|need\w*|plan\w*|next time|with \d+ more)\b", re.IGNORECASE)
@@ -100,7 +105,8 @@ def _fractions(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         everything = re.match(r"(?i)all|every", found.words)
         if everything and not _ALL_OF_THEM.search(text[: found.start]):
             continue
-        sides = about(sentence, found.start, found.end, facts)
+        second = _AGAINST.search(text[: found.start])
+        sides = facts.sides if second else about(sentence, found.start, found.end, facts)
         known = [count for side in sides for count in counts(side, facts)]
         ours = found.noun in _TASK_NOUNS or found.whole in {facts.tasks, *(s.runs for s in sides)}
         if not known or not ours:
@@ -250,7 +256,7 @@ def _p_values(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
 
 def _minutes(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     text = sentence.read
-    if _OTHER_MINUTES.search(text) or not (mentions(text, facts) or "median" in text.lower()):
+    if _OTHER_MINUTES.search(text) or not _TIMING.search(text):
         return
     for found in singles(text):
         if found.unit is not Unit.MINUTES:

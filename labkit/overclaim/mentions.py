@@ -18,7 +18,7 @@ from labkit.overclaim.words import (
 _COMPARED = re.compile(
     r"\b(?:models?|configurations?|agents?|settings?|versions?|variants?|approach(?:es)?"
     r"|prompts?|winner|difference"
-    r"|pass rates?|results?|data|evaluation|comparison|outcome)\b",
+    r"|pass rates?|results?|data|evaluation|comparison|outcome|gap)\b",
     re.IGNORECASE,
 )
 _ON_SOME_TASKS = re.compile(

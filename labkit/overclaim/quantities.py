@@ -8,11 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-_NUMBER_WORDS = (
+_UP_TO_TWENTY = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
     *("nineteen", "twenty"),
 )
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBER_WORDS = {
+    **{word: number for number, word in enumerate(_UP_TO_TWENTY)},
+    **{ten: 10 * number for number, ten in enumerate(_TENS, 2)},
+    **{
+        f"{ten}-{_UP_TO_TWENTY[unit]}": 10 * number + unit
+        for number, ten in enumerate(_TENS, 2)
+        for unit in range(1, 10)
+    },
+}
 _N = r"\d{1,9}(?:,\d{3}){0,3}(?:\.\d{1,9})?|\.\d{1,9}"
 _W = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
 _PERCENT = r"%|per\s?cent(?!age)"
@@ -55,6 +65,7 @@ _P = re.compile(
     r"(?P<value>(?:0?\.\d{1,9}|[01](?:\.0+)?))(?![\d%])",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(rf"(?<![\w.,-])(?:\d{{1,9}}|{_W})\b(?![.,]\d)", re.IGNORECASE)
 _MONEY = re.compile(rf"[$\u20ac\u00a3]\s?(?P<value>{_N})")
 
 
@@ -126,7 +137,7 @@ def _number(text: str) -> tuple[float, int]:
 
 def _counted(text: str) -> tuple[float, int]:
     low = text.lower()
-    return (float(_NUMBER_WORDS.index(low)), 0) if low in _NUMBER_WORDS else _number(text)
+    return (float(_NUMBER_WORDS[low]), 0) if low in _NUMBER_WORDS else _number(text)
 
 
 def _unit(text: str | None) -> Unit:
@@ -193,6 +204,12 @@ def fractions(text: str) -> Iterator[Fraction]:
                 start=found.start(),
                 end=found.end(),
             )
+
+
+def whole_numbers(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield every whole number in digits or words, with where it starts and ends."""
+    for found in _WHOLE.finditer(text):
+        yield int(_counted(found[0])[0]), found.start(), found.end()
 
 
 def singles(text: str) -> Iterator[Quantity]:

@@ -19,58 +19,58 @@ from labkit.overclaim.words import (
     doubted,
     is_question,
     negated,
+    phrases,
 )
 
-_EQUAL = re.compile(
-    r"\bno (?:\w+ )?(?:differences?|effect|impact|winner)\b|\b(?:makes?|made) (?:no"
-    r"|little) difference|\bha(?:s|ve|d) the same (?:pass|success)|\b(?:roughly|about) equal\b"
-    r"|\bcomparable\b|\bsimilar(?:ly)?\b(?! (?:task|prompt|time|cost))|\bno better (?:and"
-    r"|or) no worse"
-    r"|\b(?:perform|work|do|did|are|were|is|was|performed|worked|does)(?: both)? "
-    r"(?:exactly |just |about |really |practically |basically )?(?:the same\b(?! (?:prompt|task"
-    r"|model|tool|time|as before))"
-    r"|equal(?:ly (?:good|well|strong|capable|reliable))?\b|as (?:good|well|strong|capable"
-    r"|reliable) as|identical(?! (?:prompt|task))"
-    r"|equivalent|on (?:a )?par|indistinguishable|tied)|\bequally (?:good|well|strong"
-    r"|capable)\b|\b(?:a|the) (?:tie|draw)\b"
-    r"|\b(?:do|does|did) not (?:differ|matter)\b|\bneck and neck\b|\bdoes ?n[o']t matter which\b",
-    re.IGNORECASE,
+_EQUAL = phrases(
+    r"""
+    no (?:\w+ )?(?:differences?|effect|impact|winner), (?:makes?|made) (?:no|little) difference,
+    ha(?:s|ve|d) the same (?:pass|success|quality|performance|results?|level),
+    (?:roughly|about) equal, about equally, equally (?:good|well|strong|capable), interchangeable,
+    comparable, similar(?:ly)?(?! (?:task|prompt|time|cost)), no better (?:and|or) no worse,
+    (?:perform|work|do|did|are|were|is|was|performed|worked|does)(?: both)?
+    (?:(?:exactly|just|about|really|practically|basically) )?(?:the same\b(?! (?:prompt|task|model
+    |tool|time|as before))|equal(?:ly (?:good|well|strong|capable|reliable))?\b
+    |as (?:good|well|strong|capable|reliable) as|identical(?! (?:prompt|task))|equivalent
+    |on (?:a )?par|indistinguishable|tied), (?:a|the) (?:tie|draw), neck and neck,
+    (?:do|does|did) not (?:differ|matter), does(?: not|n't) matter which,
+    (?:not|n't) (?:show|find|see) any difference
+    """.replace("\n    |", "|")
 )
-_MEASURED_EQUALITY = re.compile(
-    r"\b(?:detect\w*|significan\w+|interval|compatible|points|test|could|tell|distinguish\w*"
-    r"|enough|proven?|shown?)\b",
-    re.IGNORECASE,
+_DENIES_ITSELF = re.compile(r"(?i)no|do|make|made|n't")
+"""How those of them begin that hold a negation of their own."""
+_MEASURED_EQUALITY = phrases(
+    r"""
+    detect\w*, significan\w+, interval, compatible, points, test, could, tell, distinguish\w*, enough,
+    proven?, shown?
+    """
 )
-_UNDERCLAIM = re.compile(
-    r"\bno (?:statistically )?(?:detectable|significant|measurable|clear|real) (?:difference"
-    r"|winner|effect|advantage)\b"
-    r"|\b(?:not|n't) (?:statistically )?(?:detectable|significant|conclusive|differ\w*)\b"
-    r"|\bcan ?(?:not|n't) (?:be )?"
-    r"(?:tell|told|say|said|distinguish\w*|decide\w*|claim\w*)\b|\binconclusive\b|\bundecided\b"
-    r"|\bindecisive\b"
-    r"|\bwithin (?:the )?(?:noise|error)|\b(?:just|only|pure|mere) (?:chance|luck|noise)\b"
-    r"|\bneither (?:\w+ )?(?:is|was|won|wins|of)\b"
-    r"|\b(?:is|was|could be|may be) (?:due to )?(?:chance|luck|noise)\b",
-    re.IGNORECASE,
+_UNDERCLAIM = phrases(
+    r"""
+    no (?:statistically )?(?:detectable|significant|measurable|clear|real)
+    (?:difference|winner|effect|advantage), (?:not|n't) (?:statistically )?(?:detectable|significant
+    |conclusive|differ\w*), (?:can\s?not|can't|could(?: not|n't)) (?:be )?(?:tell|told|say|said|distinguish\w*|decide\w*
+    |claim\w*), inconclusive, undecided, indecisive, within (?:the )?(?:noise|error),
+    (?:just|only|pure|mere) (?:chance|luck|noise), neither (?:\w+ )?(?:is|was|won|wins|of),
+    (?:is|was|could be|may be) (?:due to )?(?:chance|luck|noise),
+    not read (?:anything|much) into
+    """.replace("\n    |", "|")
 )
-_OTHER_FIGURE = re.compile(
-    r"\b(?:minutes?|time|speed|cost\w*|tokens?|pass\s?\^|rubric|marks?|style|quality of"
-    r"|elsewhere|in general|other"
-    r" (?:tasks|projects|code)|attempts?|hidden|prompts?|once more|counting|if )\b",
-    re.IGNORECASE,
+_OTHER_FIGURE = phrases(
+    r"""
+    minutes?, time, speed, cost\w*, tokens?, pass\s?\^2, rubric, marks?, style, quality of, elsewhere,
+    in general, other (?:tasks|projects|code), attempts?, hidden, prompts?, once more, counting, if
+    """
 )
-_THE_TWO = re.compile(
-    r"\b(?:both|they|two|models?|configurations?|agents?|results?|pass rates?)\b", re.IGNORECASE
+_THE_TWO = phrases("both, they, two, models?, configurations?, agents?, results?, pass rates?")
+_OVERLAP = phrases(
+    r"""
+    (?:bars?|intervals?|CIs?)\b[^.;]{0,60}\b(?:overlap\w*|disjoint|separated),
+    overlap\w*[^.;]{0,40}\b(?:bars?|intervals?|CIs?)
+    """
 )
-_OVERLAP = re.compile(
-    r"\b(?:bars?|intervals?|CIs?)\b[^.;]{0,60}\b(?:overlap\w*|disjoint|separated)\b"
-    r"|\boverlap\w*[^.;]{0,40}\b(?:bars?|intervals?|CIs?)\b",
-    re.IGNORECASE,
-)
-_OVERLAP_REFUSED = re.compile(
-    r"\b(?:proves? nothing|says? nothing|decides? nothing|no argument|not an argument|not mean"
-    r"|not (?:be )?used?|paired)\b",
-    re.IGNORECASE,
+_OVERLAP_REFUSED = phrases(
+    "(?:proves?|says?|decides?) nothing, (?:no|not an) argument, not mean, not (?:be )?used?, paired"
 )
 
 
@@ -128,13 +128,16 @@ def equality(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
 
 def _is_about_both(sentence: Sentence, facts: Facts, found: Found) -> bool:
     """Return whether what is called the same are the configurations, not files or prompts."""
-    by_itself = re.match(r"(?i)no (?!effect|impact)|a tie|the tie|a draw|the draw", found[0])
+    by_itself = re.match(
+        r"(?i)not |n't |no (?!effect|impact)|a tie|the tie|a draw|the draw", found[0]
+    )
     return bool(by_itself or named(sentence, facts) or _THE_TWO.search(sentence.read))
 
 
 def _denies_equality(text: str, found: Found) -> bool:
-    own = re.match(r"(?i)no |do|make", found[0])
-    return doubted(text, found) or (negated(text, found) and not own)
+    if _DENIES_ITSELF.match(found[0]):
+        return doubted(text, found) and not re.search(r"(?i)matter", found[0])
+    return doubted(text, found) or negated(text, found)
 
 
 def overlap(sentence: Sentence, facts: Facts) -> Iterator[Finding]:

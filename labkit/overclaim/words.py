@@ -9,93 +9,108 @@ from collections.abc import Iterator
 Found = re.Match[str]
 
 
-def _words(text: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(text.split())})\b".replace("_", r"\s+"), re.IGNORECASE)
+def phrases(text: str, *, ends: str = r"\b") -> re.Pattern[str]:
+    """Compile phrases that stand apart by commas, each a regular expression of whole words.
+
+    A space stands for any white space; `ends` is what has to follow.
+    """
+    pattern = " ".join(text.split()).replace(", ", "|")
+    return re.compile(rf"\b(?:{pattern})".replace(" ", r"\s+") + ends, re.IGNORECASE)
 
 
-AHEAD = _words(
-    r"wins? won winning winners? victory victorious beats? beaten beating better best"
-    r" outperform\w* "
-    r"outdo\w* outdid superior superiority improv(?:es?|ed|ing|ement"
-    r"|ements) ahead stronger strongest "
-    r"surpass\w* dominat\w+ (?:comes?|came|coming)_out_(?:on_top|ahead) on_top_of advantage "
-    r"ha(?:s|d|ve)_(?:an|the)_(?:clear_)?(?:edge|lead) more_(?:accurate|effective|capable"
-    r"|successful|reliable) "
-    r"(?:higher|greater)_(?:observed_)?(?:pass_|success_)?rates? "
-    r"(?:pass|solv|gets?|got|complet|succeed)\w*_(?:in_)?more(?!_or) "
-    r"favou?r(?:s|ed)? scor(?:es|ed)_higher leads?(?!_to) led_by prevail\w* excels? preferable"
-    r" (?:came|comes)_(?:in_)?first more_tasks_(?:right|solved|passed)"
+AHEAD = phrases(
+    r"""
+    wins?, won, winning, winners?, victory, victorious, beats?, beaten, beating, better, best,
+    out(?:perform|score|class|match|shine|rank|do|run)(?:s|es|ed|ing)?, outdid, superior,
+    superiority, improv(?:es?|ed|ing|ements?), upgrade, ahead, strong(?:er|est), surpass\w*,
+    dominat\w+, prevail\w*, excels?, preferable, advantage, leads?(?! to), led by,
+    (?:comes?|came) (?:out )?(?:on top|ahead|(?:in )?first), on top of,
+    ha(?:s|d|ve) (?:an|the) (?:clear )?(?:edge|lead),
+    more (?:accurate|effective|capable|successful|reliable), scor(?:es|ed) higher,
+    (?:higher|greater) (?:observed )?(?:pass |success )?rates?, favou?r(?:s|ed)?,
+    (?:pass|solv|gets?|got|complet|succeed)\w* (?:in )?more(?! or),
+    more (?:\w+ )?tasks (?:right|solved|passed)
+    """
 )
 """Words that put their subject ahead."""
 
-BEHIND = _words(
-    r"worse worst los(?:es|t|ing)_(?:to"
-    r"|against) inferior weaker underperform\w* less_(?:accurate|effective|"
-    r"capable|successful|reliable) (?:falls?|fell|lags?|lagged|is|was)_behind "
-    r"lower_(?:observed_)?(?:pass_|success_)?rates? (?:pass|solv|gets?|got|complet)\w*_fewer"
+BEHIND = phrases(
+    r"""
+    worse, worst, los(?:es|t|ing) (?:to|against), inferior, weaker, underperform\w*,
+    less (?:accurate|effective|capable|successful|reliable),
+    (?:falls?|fell|lags?|lagged|is|was) behind, (?:can(?:not|'t)|could(?: not|n't)) keep up,
+    lower (?:observed )?(?:pass |success )?rates?, (?:pass|solv|gets?|got|complet)\w* fewer
+    """
 )
 """Words that put their subject behind."""
 
-STRONG = _words(
-    r"significant(?:ly)? clear(?:ly)? prove[sdn]? proof confirm(?:s"
-    r"|ed)? definite(?:ly)? undoubtedly "
-    r"without_(?:a|any)_doubt no_doubt obvious(?:ly)? certain(?:ly)? conclusive(?:ly)?"
-    r" decisive(?:ly)? "
-    r"guarantee\w* convincing(?:ly)? overwhelming(?:ly)? dramatic(?:ally)? massive(?:ly)? "
-    r"unquestionabl[ey] demonstrat(?:es?|ed) every_time"
+STRONG = phrases(
+    r"""
+    significant(?:ly)?, clear(?:ly)?, prove[sdn]?, proof, confirm(?:s|ed)?, definite(?:ly)?,
+    undoubtedly, without (?:a|any) doubt, no doubt, obvious(?:ly)?, certain(?:ly)?,
+    conclusive(?:ly)?, decisive(?:ly)?, guarantee\w*, convincing(?:ly)?, overwhelming(?:ly)?,
+    dramatic(?:ally)?, massive(?:ly)?, unquestionabl[ey], demonstrat(?:es?|ed), every time,
+    ha(?:s|ve) shown that, too (?:large|big) to be, no (?:accident|coincidence)
+    """
 )
-ABSOLUTE = _words(r"always never every_(?:single_)?time without_exception 100_%_reliable")
-TESTED = re.compile(
-    r"\b(?:sign-flip|permutation|mid-p|exact p|mcnemar|p\s?[-=<>\u2264\u2265]|p of|p-values?"
-    r"|p is|test)",
-    re.IGNORECASE,
+ABSOLUTE = phrases("always, never, every (?:single )?time, without exception, 100 % reliable")
+TESTED = phrases(
+    r"sign-flip, permutation, mid-p, exact p, mcnemar, p\s?[-=<>\u2264\u2265], p of, p is, p-value, "
+    "test",
+    ends="",
 )
-MISSING = re.compile(
-    r"\b(?:missing|coverage|ungraded|not measured|unmeasured|lost runs?|infrastructure"
-    r"|were measured"
-    r"|could change)\b",
-    re.IGNORECASE,
+MISSING = phrases(
+    """
+    missing, coverage, ungraded, not measured, unmeasured, lost runs?, infrastructure,
+    were measured, could change
+    """
 )
-DISCLAIMER = re.compile(
-    r"\b(?:(?:not?|n't|cannot|neither|nor|nothing|none|never"
-    r"|nobody)\b[^.;:]{0,40}\b(?:detect\w*|significant\w*|"
-    r"tell|prove\w*|conclu\w+|decid\w+|distinguish\w*|sa(?:y|id)|claim\w*|exceed\w*|supported"
-    r"|enough|shown|known)"
-    r"|within the (?:noise|error)|by chance|be chance|chance alone|luck|noise|indecisive"
-    r"|undecided|inconclusive"
-    r"|too few|(?:includes?|contains?|covers?) (?:0|zero)\b|undetectable|description only"
-    r"|uncertain|not a tie"
-    r"|open (?:whether|question)|far from)",
-    re.IGNORECASE,
+DISCLAIMER = phrases(
+    r"""
+    (?:not?|cannot|neither|nor|nothing|none|never|nobody)\b[^.;:]{0,40}\b(?:detect\w*|significant\w*|
+    tell|prove\w*|conclu\w+|decid\w+|distinguish\w*|sa(?:y|id)|claim\w*|exceed\w*|support(?:ed)?|
+    enough|shown|known),
+    within the (?:noise|error), by chance, be chance, chance alone, luck, noise, indecisive, undecided,
+    inconclusive, too few, (?:includes?|contains?|covers?) (?:0|zero), undetectable, uncertain,
+    description only, not a tie, open (?:whether|question), far from, little
+    """.replace("|\n    ", "|")
 )
 """Words that take back whatever else the sentence says about who is ahead."""
 
 _NEGATION = re.compile(
-    r"(?:\b(?:not(?! only)|no(?! doubt)|neither|nor|never|nobody|nothing|none|cannot"
-    r"|without(?! (?:a|any) doubt)"
-    r"|hardly|barely|unable|refuse\w*|far from|too few|instead of|rather than)\b|n't\b)",
+    phrases(
+        """
+        not(?! only), no(?! doubt), neither, nor, never, nobody, nothing, none, cannot,
+        without(?! (?:a|any) doubt), hardly, barely, unable, refuse[sd]?, far from, too few,
+        instead of, rather than
+        """
+    ).pattern
+    + r"|n't\b",
     re.IGNORECASE,
 )
-_DOUBT = re.compile(
-    r"\b(?:may|might|could|would|should have|whether|if|perhaps|possibly|maybe|suppose\w*"
-    r"|expect\w*|predict\w*"
-    r"|hypothes\w+|hop(?:e|ed|ing)|guess\w*|want\w* to|asked|ask|unclear|unknown|question"
-    r"|find out|to see|unless"
-    r"|to claim|to say|claiming|to show|to prove|in case|looks?|assum\w+|cannot|overclaim"
-    r"|as though|as if"
-    r"|next time|before the (?:runs?|freeze))\b",
-    re.IGNORECASE,
+_DOUBT = phrases(
+    r"""
+    may, might, could, would, should have, whether, if, perhaps, possibly, maybe, suppose\w*,
+    expect\w*, predict\w*, hypothes\w+, hop(?:e|ed|ing), guess\w*, want\w* to, asked, ask, unclear,
+    unknown, question, find out, to see, unless, to claim, to say, claiming, to show, to prove,
+    in case, looks?, assum\w+, cannot, overclaim, as though, as if, next time,
+    before the (?:runs?|freeze)
+    """
 )
+_COME_TRUE = phrases("(?:is|was) (?:indeed )?(?:correct|right|true|confirmed)")
 _TAKEN_BACK = re.compile(
-    r"^[^.;]{0,40}?\b(?:nothing|overclaim|would be|is (?:not|un\w+|wrong|too strong|open)"
-    r"|was (?:not|un\w+)|are not"
-    r"|cannot be|remains|need\w* more|not (?:found|seen|shown|detect\w+))\b",
+    r"^[^.;]{0,40}?"
+    + phrases(
+        r"""
+        nothing, overclaim, would be, (?:is|was) (?:not|un\w+|wrong|too strong|open), are not,
+        cannot be, remains, need\w* more, not (?:found|seen|shown|detect\w+)
+        """
+    ).pattern,
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"[;:]|,\s*(?=(?:so|and|or|because|since|as|which|when)\b)|\b(?=(?:but|yet|though|although"
-    r"|while|whereas"
-    r"|however|because)\b)",
+    r"[;:]|,\s*(?=(?:so|and|because|since|as|which|when)\b)"
+    r"|\b(?=(?:but|yet|though|although|while|whereas|however|because)\b)",
     re.IGNORECASE,
 )
 
@@ -126,7 +141,8 @@ def negated(text: str, found: Found) -> bool:
 def doubted(text: str, found: Found) -> bool:
     """Return whether a word is asked, supposed, expected or imagined rather than claimed."""
     before = text[clause_start(text, found.start()) : found.start()]
-    return is_question(text) or bool(_DOUBT.search(before))
+    supposed = _DOUBT.search(before) and not _COME_TRUE.search(text, found.end())
+    return is_question(text) or bool(supposed)
 
 
 def asserted(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
