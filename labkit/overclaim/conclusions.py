@@ -24,17 +24,22 @@ _EVERYWHERE = phrases(
     r"""
     in general, generally, everywhere, universal\w*, real[- ]world, in practice,
     any (?:project|code ?base|task|repository|team|language),
-    (?:every|all|other) (?:projects?|code ?bases?|repositor\w+|teams?|languages?|developers?|software),
+    (?:every|all|other) (?:projects?|code ?bases?|repositor\w+|teams?|languages?
+    |developers?|software),
     (?:better|best|superior|stronger|good) (?:\w+ )?(?:at|for|in)
-    (?:coding|programming|software|code|development), (?:better|best) (?:programmer|coder|developer),
-    (?:larger|smaller|bigger|newer|older) models, (?:everyone|everybody|developers|people|companies) should,
+    (?:coding|programming|software|code|development), (?:better|best) (?:programmer|coder
+    |developer),
+    (?:larger|smaller|bigger|newer|older) models,
+    (?:everyone|everybody|developers|people|companies) should,
     best (?:\w+ )?(?:model|agent)(?! (?:for|on|in) (?:us|our|these))
     """
 )
+_OPEN = phrases("whether, if, may, might, could, unknown, cannot, not known")
 _CLAIMING = phrases(
     r"""
-    better, best, superior, stronger, wins?, beats?, outperform\w*, should, holds?, prefer\w*, works?,
-    applies, generali[sz]es?, transfers?, good, pass(?:es)?, solves?
+    better, best, superior, stronger, wins?, beats?, outperform\w*, should, holds?, prefer\w*,
+    works?,
+    applies, do (?:well|better), generali[sz]es?, transfers?, good, pass(?:es)?, solves?
     """
 )
 _CAUSE = re.compile(
@@ -48,15 +53,16 @@ _DECIDE = phrases(
     choose, chose, chosen, pick(?:ed)?, select(?:ed)?, recommend(?:ed|s)?, adopt(?:ed)?,
     switch(?:ed)? to, go(?:ing)? with, went with, decided? (?:for|on|to use), stay with, keep,
     settled? (?:for|on), use, will use, deploy(?:ed)?, prefer(?:red)?,
-    our (?:choice|pick|recommendation) (?:is|was)
+    we (?:take|took), our (?:choice|pick|recommendation) (?:is|was)
     """
 )
 _FOR_PASSING = phrases(
     r"""
-    pass(?:es|ed)? more, solv\w+ more, more tasks, (?:higher|better|greater) (?:pass |success )?rates?,
+    pass(?:es|ed)? more, solv\w+ more, more tasks,
+    (?:higher|better|greater) (?:pass |success )?rates?,
     (?:is|was|works?|performs?|performed) (?:the )?better, (?:is|was) (?:the )?best,
     more (?:accurate|reliable|correct|capable), its (?:higher|better), better results?, (?:it )?won,
-    outperform\w*
+    pass rate (?:is|was) (?:higher|better), passes more, outperform\w*
     """
 )
 
@@ -73,8 +79,8 @@ class _Thrift:
 _THRIFT = (
     _Thrift(
         pattern=re.compile(
-            r"\b(?P<less>cheaper|cheapest|as cheap|less expensive|costs? less|cost less|lower costs?)"
-            r"|(?P<more>more expensive|costs? more|dearer)\b",
+            r"\b(?P<less>cheaper|cheapest|as cheap|less expensive|costs? less|cost less"
+            r"|lower costs?)|(?P<more>more expensive|costs? more|dearer)\b",
             re.I,
         ),
         value=lambda side: side.cost.per_run,
@@ -100,7 +106,9 @@ _THRIFT = (
 def general(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     """A claim beyond these tasks, or a cause other than the one thing that was varied."""
     text = sentence.read
-    for found in asserted(_EVERYWHERE, text):
+    for found in _EVERYWHERE.finditer(text):
+        if negated(text, found) or is_question(text) or _OPEN.search(text[: found.start()]):
+            continue
         if speaks_of_results(sentence, facts) and _CLAIMING.search(text):
             yield Finding(
                 rule=Rule.GENERAL,

@@ -37,40 +37,50 @@ _N_IS = re.compile(
 )
 _BETTER_AT = phrases(
     r"""
-    good, bad, great, weak, strong, better, worse, best, excels?, struggles?, suffers?, fails?, shines?,
+    good, bad, great, weak, strong, better, worse, best, excels?, struggles?, suffers?, fails?,
+    shines?,
     prefer\w*, handles?, choice, should (?:take|use|choose|prefer|pick)
     """
 )
 _DESCRIBES = phrases(
     r"""
-    descri\w+, no others?, nothing beyond, too few, anecdot\w*, only \w+ tasks?, these tasks, in our,
+    descri\w+, no others?, nothing beyond, too few, anecdot\w*, only \w+ tasks?, these tasks,
+    in our,
     proves? nothing, may be chance, by chance, no test, without a test, passed \d, both
     """
 )
 _PASS_AT = re.compile(r"\bpass\s?@\s?[2-9]\b", re.IGNORECASE)
 _PASS_HAT = re.compile(r"\bpass\s?\^\s?\{?2\}?|\bpass\u00b2", re.IGNORECASE)
 _RELIABLE = phrases(
-    r"reliab\w+, consisten\w+, dependab\w+, stable, stability, every time, depend on, trust\w*, robust\w*"
+    r"""
+    reliab\w+, consisten\w+, dependab\w+, stable, stability, every time, depend on, trust\w*,
+    robust\w*
+    """
 )
-_HIGH = r"(?:very |quite )?(?:high|strong|good|excellent|great|substantial|(?:almost |near[- ])?perfect)"
+_HIGH = (
+    r"(?:very |quite )?"
+    r"(?:high|strong|good|excellent|great|substantial|(?:almost |near[- ])?perfect)"
+)
 _AGREEMENT = re.compile(
     r"\b(?:kappa|alpha)\b[\w\s]{0,20}\b(?:of|was|is|=)\s*(?=[\d.])|"
     + phrases(
         rf"""
-        (?:raters?|scorers?|reviewers?|graders?|judges?|we|both)\b[^.;]{{0,40}}
-        \bagree(?:d|s)?\b(?! (?:on|to|that|not)\b),
+        (?:raters?|scorers?|reviewers?|graders?|judges?|we|both)\b[^.;]{{0,40}}\bagree(?:d
+        |s)?\b(?! (?:on|to
+        |that|not)\b),
         {_HIGH}[\w -]{{0,20}} agreement, agreement (?:was|is|between \w+ \w+ (?:was|is)) {_HIGH},
         (?:same|similar|identical) (?:marks|scores|ratings),
-        (?:scores?|scoring|marks?|ratings?|rubric) (?:is|are|were|was) (?:very |highly )?
-        (?:reliable|consistent)
-        """.replace("}\n        ", "}").replace("?\n        (?:rel", "?(?:rel")
+        (?:scores?|scoring|marks?|ratings?|rubric) (?:is|are|were|was) (?:very |highly )?(?:reliable
+        |consistent)
+        """
     ).pattern,
     re.IGNORECASE,
 )
 _DISAGREED = re.compile(r"\b(?:not|never|hardly)\b|n't\b", re.IGNORECASE)
 _SCORERS = phrases(
     """
-    raters?, scorers?, reviewers?, judges?, inter-?rater, scores?, scoring, marks?, ratings?, agreement,
+    raters?, scorers?, reviewers?, judges?, inter-?rater, scores?, scoring, marks?, ratings?,
+    agreement,
     kappa, alpha
     """
 )
@@ -91,9 +101,11 @@ def _finding(sentence: Sentence, rule: Rule, words: str, data: str, instead: str
 
 def _stated_rates(sentence: Sentence, facts: Facts) -> Iterator[Quantity]:
     """Yield what is a rate by the words around it, or by being that of a configuration named."""
+    if of_something_else(sentence):
+        return
     for found in singles(sentence.read):
         rate = found.unit is Unit.PERCENT and not is_level(sentence, found.start, found.end)
-        if not rate or is_difference(sentence, found) or of_something_else(sentence):
+        if not rate or is_difference(sentence, found):
             continue
         sides = about(sentence, found.start, found.end, facts)
         known = [side.rate.value for side in sides if side.rate.value is not None]
@@ -107,7 +119,8 @@ def bare_rate(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     if is_question(sentence.read):
         return
     tasks = _N_TASKS.search(sentence.paragraph)
-    bar = _ERROR_BAR.search(sentence.paragraph) or next(ranges(sentence.paragraph), None)
+    hat = _PASS_HAT.search(sentence.read)  # its denominator is the business of another rule
+    bar = hat or _ERROR_BAR.search(sentence.paragraph) or next(ranges(sentence.paragraph), None)
     for found in _stated_rates(sentence, facts):
         lacks = [
             what

@@ -47,7 +47,7 @@ _DIFFERENCE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _OTHER_POINTS = re.compile(
-    r"\b(?:itself|noise|would|if|any|hypothetical\w*|doubling|some type)\b", re.IGNORECASE
+    r"\b(?:itself|noise alone|would|if|any|hypothetical\w*|doubling|some type)\b", re.IGNORECASE
 )
 _CONVENTIONAL = (0.05, 0.01, 0.1, 0.001)
 _BAR = re.compile(
@@ -70,7 +70,8 @@ _OTHER_MINUTES = re.compile(
 )
 _AGAINST = re.compile(r"\d (?:against|versus|vs\.?|and|to) $")
 _TIMING = re.compile(
-    r"\b(?:median|took|takes?|need\w*|per task|average|typical\w*|fast\w*|slow\w*|quick\w*|runs?)\b",
+    r"\b(?:median|took|takes?|need\w*|per task|average|typical\w*"
+    r"|fast\w*|slow\w*|quick\w*|runs?)\b",
     re.IGNORECASE,
 )
 _TASK_NOUNS = ("task", "problem", "run")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from labkit.overclaim.facts import Facts, Kind, Pair, Side
 from labkit.overclaim.text import BLANK, Sentence
@@ -38,6 +39,7 @@ _PREPARED = re.compile(
     r"|have been)\s+$",
     re.IGNORECASE,
 )
+_SO_MANY = re.compile(r"\bpoints in\s+$")
 _VERB_AFTER_A = re.compile(
     r"(?:\s+(?:\w+ly|never|always|only|also|alone|just|still))?\s+(?:is|was|has|had|does|did|do"
     r"|can|cannot|may|might"
@@ -82,17 +84,22 @@ class Standing:
 
 def mentions(text: str, facts: Facts) -> tuple[Mention, ...]:
     """Return every configuration that a sentence names, by letter or by a word of its own."""
-    return tuple(sorted(_mentions(text, facts), key=lambda mention: mention.start))
+    return _in_order(text, tuple((side.id, side.names) for side in facts.sides))
 
 
-def _mentions(text: str, facts: Facts) -> Iterator[Mention]:
-    for side in facts.sides:
-        for found in re.finditer(rf"(?<![\w/'.-]){side.id}(?![\w/]|-\w|\.\w)", text):
-            if side.id not in "AI" or not _is_article(text, found):
-                yield Mention(side=side.id, start=found.start(), end=found.end())
-        for name in side.names:
-            for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE):
-                yield Mention(side=side.id, start=found.start(), end=found.end())
+@lru_cache(maxsize=64)
+def _in_order(text: str, called: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[Mention, ...]:
+    found = (each for side, names in called for each in _mentions(text, side, names))
+    return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+def _mentions(text: str, side: str, names: tuple[str, ...]) -> Iterator[Mention]:
+    for found in re.finditer(rf"(?<![\w/'.-]){re.escape(side)}(?![\w/]|-\w|\.\w)", text):
+        if side not in "AI" or not _is_article(text, found):
+            yield Mention(side=side, start=found.start(), end=found.end())
+    for name in names:
+        for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE):
+            yield Mention(side=side, start=found.start(), end=found.end())
 
 
 def _is_article(text: str, found: Found) -> bool:
@@ -136,7 +143,7 @@ def standings(sentence: Sentence, facts: Facts) -> Iterator[Standing]:
             after = text[found.end() :]
             if _ON_SOME_TASKS.match(after) or _OTHER_THINGS.match(after):
                 continue
-            if _PREPARED.search(text[: found.start()]):
+            if _PREPARED.search(text[: found.start()]) or _SO_MANY.search(text[: found.start()]):
                 continue
             yield _standing(text, found, found_mentions, leading=leading)
 

@@ -30,7 +30,7 @@ _SPOKEN_OF_AFTER = re.compile(
     r"\W{0,3}(?:is|was|would be|are) (?:an? |the )?(?:word|claim|overclaim|phrase|term)\b"
 )
 _LONG_QUOTATION = 3
-_LONGEST = 1000
+_LONGEST = 600
 _NEAR = 2000
 """How much of a long paragraph belongs to a sentence, on either side."""
 

@@ -28,20 +28,21 @@ _EQUAL = phrases(
     ha(?:s|ve|d) the same (?:pass|success|quality|performance|results?|level),
     (?:roughly|about) equal, about equally, equally (?:good|well|strong|capable), interchangeable,
     comparable, similar(?:ly)?(?! (?:task|prompt|time|cost)), no better (?:and|or) no worse,
-    (?:perform|work|do|did|are|were|is|was|performed|worked|does)(?: both)?
+    (?:performs?|works?|do|did|are|were|is|was|performed|worked|does)(?: both)?
     (?:(?:exactly|just|about|really|practically|basically) )?(?:the same\b(?! (?:prompt|task|model
     |tool|time|as before))|equal(?:ly (?:good|well|strong|capable|reliable))?\b
     |as (?:good|well|strong|capable|reliable) as|identical(?! (?:prompt|task))|equivalent
     |on (?:a )?par|indistinguishable|tied), (?:a|the) (?:tie|draw), neck and neck,
     (?:do|does|did) not (?:differ|matter), does(?: not|n't) matter which,
     (?:not|n't) (?:show|find|see) any difference
-    """.replace("\n    |", "|")
+    """
 )
 _DENIES_ITSELF = re.compile(r"(?i)no|do|make|made|n't")
 """How those of them begin that hold a negation of their own."""
 _MEASURED_EQUALITY = phrases(
     r"""
-    detect\w*, significan\w+, interval, compatible, points, test, could, tell, distinguish\w*, enough,
+    detect\w*, significan\w+, interval, compatible, points, test, could, tell, distinguish\w*,
+    enough,
     proven?, shown?
     """
 )
@@ -49,16 +50,19 @@ _UNDERCLAIM = phrases(
     r"""
     no (?:statistically )?(?:detectable|significant|measurable|clear|real)
     (?:difference|winner|effect|advantage), (?:not|n't) (?:statistically )?(?:detectable|significant
-    |conclusive|differ\w*), (?:can\s?not|can't|could(?: not|n't)) (?:be )?(?:tell|told|say|said|distinguish\w*|decide\w*
+    |conclusive|differ\w*), (?:can\s?not|can't|could(?: not|n't)) (?:be )?(?:tell|told|say|said
+    |distinguish\w*|decide\w*
     |claim\w*), inconclusive, undecided, indecisive, within (?:the )?(?:noise|error),
     (?:just|only|pure|mere) (?:chance|luck|noise), neither (?:\w+ )?(?:is|was|won|wins|of),
-    (?:is|was|could be|may be) (?:due to )?(?:chance|luck|noise),
+    (?:is|was|could|may|might) (?:just |only )?(?:be )?(?:just |only )?(?:due to )?(?:chance|luck
+    |noise),
     not read (?:anything|much) into
-    """.replace("\n    |", "|")
+    """
 )
 _OTHER_FIGURE = phrases(
     r"""
-    minutes?, time, speed, cost\w*, tokens?, pass\s?\^2, rubric, marks?, style, quality of, elsewhere,
+    minutes?, time, speed, cost\w*, tokens?, pass\s?\^2, rubric, marks?, style, quality of,
+    elsewhere,
     in general, other (?:tasks|projects|code), attempts?, hidden, prompts?, once more, counting, if
     """
 )
@@ -70,7 +74,8 @@ _OVERLAP = phrases(
     """
 )
 _OVERLAP_REFUSED = phrases(
-    "(?:proves?|says?|decides?) nothing, (?:no|not an) argument, not mean, not (?:be )?used?, paired"
+    "(?:proves?|says?|decides?) nothing, (?:no|not an) argument, not mean, not (?:be )?used?, "
+    "paired"
 )
 
 

@@ -12,9 +12,11 @@ Found = re.Match[str]
 def phrases(text: str, *, ends: str = r"\b") -> re.Pattern[str]:
     """Compile phrases that stand apart by commas, each a regular expression of whole words.
 
-    A space stands for any white space; `ends` is what has to follow.
+    A space stands for any white space, and a line may begin with the bar of an alternative; `ends`
+    is what has to follow.
     """
-    pattern = " ".join(text.split()).replace(", ", "|")
+    joined = re.sub(r"\s*\n\s*\|", "|", text)
+    pattern = " ".join(joined.split()).replace(", ", "|")
     return re.compile(rf"\b(?:{pattern})".replace(" ", r"\s+") + ends, re.IGNORECASE)
 
 
@@ -26,7 +28,8 @@ AHEAD = phrases(
     dominat\w+, prevail\w*, excels?, preferable, advantage, leads?(?! to), led by,
     (?:comes?|came) (?:out )?(?:on top|ahead|(?:in )?first), on top of,
     ha(?:s|d|ve) (?:an|the) (?:clear )?(?:edge|lead),
-    more (?:accurate|effective|capable|successful|reliable), scor(?:es|ed) higher,
+    more (?:accurate|effective|capable|successful|reliable), scor(?:es|ed) higher, more often,
+    safer (?:bet|choice), rates? (?:is|was) (?:higher|better),
     (?:higher|greater) (?:observed )?(?:pass |success )?rates?, favou?r(?:s|ed)?,
     (?:pass|solv|gets?|got|complet|succeed)\w* (?:in )?more(?! or),
     more (?:\w+ )?tasks (?:right|solved|passed)
@@ -36,7 +39,8 @@ AHEAD = phrases(
 
 BEHIND = phrases(
     r"""
-    worse, worst, los(?:es|t|ing) (?:to|against), inferior, weaker, underperform\w*,
+    worse, worst, los(?:es|t|ing) (?:to|against), (?:lost|loses)(?=\W*$), inferior, weaker,
+    underperform\w*,
     less (?:accurate|effective|capable|successful|reliable),
     (?:falls?|fell|lags?|lagged|is|was) behind, (?:can(?:not|'t)|could(?: not|n't)) keep up,
     lower (?:observed )?(?:pass |success )?rates?, (?:pass|solv|gets?|got|complet)\w* fewer
@@ -50,13 +54,14 @@ STRONG = phrases(
     undoubtedly, without (?:a|any) doubt, no doubt, obvious(?:ly)?, certain(?:ly)?,
     conclusive(?:ly)?, decisive(?:ly)?, guarantee\w*, convincing(?:ly)?, overwhelming(?:ly)?,
     dramatic(?:ally)?, massive(?:ly)?, unquestionabl[ey], demonstrat(?:es?|ed), every time,
-    ha(?:s|ve) shown that, too (?:large|big) to be, no (?:accident|coincidence)
+    ha(?:s|ve) shown that, too (?:large|big) to be, no (?:accident|coincidence), far and away,
+    by far, highly, reliably
     """
 )
 ABSOLUTE = phrases("always, never, every (?:single )?time, without exception, 100 % reliable")
 TESTED = phrases(
-    r"sign-flip, permutation, mid-p, exact p, mcnemar, p\s?[-=<>\u2264\u2265], p of, p is, p-value, "
-    "test",
+    r"sign-flip, permutation, mid-p, exact p, mcnemar, p\s?[-=<>\u2264\u2265], p of, p is, "
+    "p-value, test",
     ends="",
 )
 MISSING = phrases(
@@ -67,13 +72,15 @@ MISSING = phrases(
 )
 DISCLAIMER = phrases(
     r"""
-    (?:not?|cannot|neither|nor|nothing|none|never|nobody)\b[^.;:]{0,40}\b(?:detect\w*|significant\w*|
-    tell|prove\w*|conclu\w+|decid\w+|distinguish\w*|sa(?:y|id)|claim\w*|exceed\w*|support(?:ed)?|
-    enough|shown|known),
-    within the (?:noise|error), by chance, be chance, chance alone, luck, noise, indecisive, undecided,
+    (?:not?|cannot|neither|nor|nothing|none|never|nobody)\b[^.;:]{0,40}\b(?:detect\w*|significant\w*
+    |tell|prove\w*|conclu\w+|decid\w+|distinguish\w*|sa(?:y|id)|claim\w*|exceed\w*|support(?:ed)?
+    |enough|shown|known),
+    within the (?:noise|error), by chance, be chance, chance alone, luck, noise, indecisive,
+    undecided,
     inconclusive, too few, (?:includes?|contains?|covers?) (?:0|zero), undetectable, uncertain,
-    description only, not a tie, open (?:whether|question), far from, little
-    """.replace("|\n    ", "|")
+    description only, not a tie, open (?:whether|question), far from, little, opinion, taste,
+    (?:proves?|says?|means?|shows?|decides?) nothing
+    """
 )
 """Words that take back whatever else the sentence says about who is ahead."""
 
