@@ -7,7 +7,7 @@ from labkit.overclaim.mentions import Mention, mentions, pairs_meant
 from labkit.overclaim.text import Sentence
 
 _OF_WHOM = re.compile(
-    r"(?:\s*of \d{1,6} tasks?)?[^,;.:\d]{0,28}?\b(?:for|by|of|with|in|from|under)\s+(?:the "
+    r"(?:\s*of \d{1,6} tasks?)?(?:\s*\([^()]{0,60}\))?[^,;.:\d]{0,28}?\b(?:for|by|of|with|in|from|under)\s+(?:the "
     r"|configuration |config |model )*$"
 )
 _JOINT = re.compile(r"^\s*(?:and|or|-|/|&)\s*$")
@@ -19,12 +19,12 @@ _PASSING = re.compile(
 )
 _OTHER_PERCENT_AFTER = re.compile(
     r"\s*(?:-?\s*(?:confidence|interval|ci\b|power|level|wilson|bootstrap|clopper|coverage"
-    r"|cover\w*)|of (?:the )?(?:time|team|cost|tokens))",
+    r"|cover\w*)|of (?:the )?(?:team|cost|tokens))",
     re.IGNORECASE,
 )
 _OTHER_PERCENT_BEFORE = re.compile(
     r"\b(?:power|coverage|confidence|level|below|pearson|interval at|at least|true rate of"
-    r"|compatible with|threshold of)\W*$",
+    r"|compatible with|threshold of|anything from)\W*$",
     re.IGNORECASE,
 )
 _OTHER_SUBJECT = re.compile(

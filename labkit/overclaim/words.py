@@ -26,7 +26,7 @@ AHEAD = phrases(
     out(?:perform|score|class|match|shine|rank|do|run)(?:s|es|ed|ing)?, outdid, superior,
     superiority, improv(?:es?|ed|ing|ements?), upgrade, ahead, strong(?:er|est), surpass\w*,
     dominat\w+, prevail\w*, excels?, preferable, advantage, leads?(?! to), led by,
-    (?:comes?|came) (?:out )?(?:on top|ahead|(?:in )?first), on top of,
+    (?:comes?|came) (?:out )?(?:on top|ahead|(?:in )?first), on top of, in front of,
     ha(?:s|d|ve) (?:an|the) (?:clear )?(?:edge|lead),
     more (?:accurate|effective|capable|successful|reliable), scor(?:es|ed) higher, more often,
     safer (?:bet|choice), rates? (?:is|was) (?:higher|better),
@@ -75,7 +75,7 @@ DISCLAIMER = phrases(
     (?:not?|cannot|neither|nor|nothing|none|never|nobody)\b[^.;:]{0,40}\b(?:detect\w*|significant\w*
     |tell|prove\w*|conclu\w+|decid\w+|distinguish\w*|sa(?:y|id)|claim\w*|exceed\w*|support(?:ed)?
     |enough|shown|known),
-    within the (?:noise|error), by chance, be chance, chance alone, luck, noise, indecisive,
+    within the (?:noise|error), by chance, be chance, chance alone, (?:what|than) chance, luck, noise, indecisive,
     undecided,
     inconclusive, too few, (?:includes?|contains?|covers?) (?:0|zero), undetectable, uncertain,
     description only, not a tie, open (?:whether|question), far from, little, opinion, taste,

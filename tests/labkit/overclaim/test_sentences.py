@@ -1,7 +1,8 @@
 """How well the check tells honest sentences from overclaims, on sentences labelled by hand.
 
-`sentences.tsv` is what the rules were tuned on. `held_out.tsv` was written before any rule and
-never tuned on: it says what to expect of sentences that nobody has seen.
+`sentences.tsv` is what the rules were tuned on. `held_out.tsv` was written before the last tuning
+and looked at once; docs/overclaim.md has what that first look gave, which is what to expect of
+sentences that nobody has seen. The few general faults that it showed were mended afterwards.
 """
 
 import pytest
@@ -30,3 +31,12 @@ def test_an_honest_sentence_is_left_alone(each: Labelled) -> None:
 @pytest.mark.parametrize("each", [s for s in TUNED if s.label != HONEST], ids=lambda s: s.text)
 def test_an_overclaim_is_found_by_its_rule(each: Labelled) -> None:
     assert each.label in each.found
+
+
+def test_sentences_that_nobody_tuned_on_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    tuned, held_out = score(TUNED), score(HELD_OUT)
+    with capsys.disabled():
+        print(f"\ntuned on: {tuned}\nheld out: {held_out}")
+    assert tuned.rightly == tuned.flagged == tuned.overclaims
+    assert held_out.precision.low >= 0.75
+    assert held_out.recall.low >= 0.70
