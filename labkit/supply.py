@@ -11,10 +11,11 @@ from labkit.errors import LabkitError, refuse
 from labkit.export import Base, read_base
 from labkit.fields import first_words, read_bytes
 from labkit.git import Repository
+from labkit.globs import within
 from labkit.lock import in_turn
 from labkit.model import TaskId
 from labkit.sandbox.making import LEFT, NAME, Making, Progress, Workshop
-from labkit.tasks import Task, within
+from labkit.tasks import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

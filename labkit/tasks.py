@@ -10,6 +10,7 @@ from labkit.errors import InputError, LabkitError, refuse
 from labkit.fields import Document, read_bytes
 from labkit.fixtures import provide
 from labkit.git import Repository
+from labkit.globs import is_pattern, pattern_problem, within
 from labkit.model import Category, Member, TaskId
 from labkit.nodes import dump_yaml
 from labkit.workspace import Workspace, replace
@@ -65,17 +66,6 @@ class Task:
         return facts | {"environment": own} if own else facts
 
 
-def within(path: str, prefixes: tuple[str, ...]) -> bool:
-    """Return whether a path of the tree is one of `prefixes` or lies below one.
-
-    A prefix names a file (`setup.py`), a folder (`tests/` or `tests`), never a part of a name.
-    """
-    return any(
-        path == prefix.rstrip("/") or path.startswith(prefix.rstrip("/") + "/")
-        for prefix in prefixes
-    )
-
-
 def forbidden_edits(task: Task, changed: tuple[str, ...]) -> tuple[str, ...]:
     """Return the changed paths that the task's frozen spec does not allow."""
     return tuple(
@@ -118,8 +108,8 @@ def parse_task(document: Document, task: TaskId, prompt: str, evals: Path) -> Ta
         solution=document.text("solution", default=""),
         prompt=prompt,
         grading=grading_of(document),
-        forbidden=prefixes(document, "forbidden"),
-        allowed=prefixes(document, "allowed"),
+        forbidden=scope(document, "forbidden"),
+        allowed=scope(document, "allowed"),
         slices=document.texts("slices"),
         tags=document.texts("tags"),
         notes=document.text("notes", default=""),
@@ -177,18 +167,31 @@ def read_prompt(document: Document, workspace: Workspace, task: TaskId) -> str:
     return text.replace("\r\n", "\n")
 
 
+def scope(document: Document, name: str) -> tuple[str, ...]:
+    """Return a list of paths and patterns inside the project; the rest of it is a problem."""
+    found = document.texts(name)
+    for place in found:
+        if problem := _outside(place) or pattern_problem(place):
+            document.problem(name, problem)
+    return found
+
+
 def prefixes(document: Document, name: str) -> tuple[str, ...]:
-    """Return a list of paths inside the project; anything else in it is a problem."""
+    """Return a list of plain paths inside the project; anything else in it is a problem."""
     found = document.texts(name)
     for prefix in found:
-        clean = posixpath.normpath(prefix)
-        if clean != prefix.rstrip("/") or f"{clean}/".startswith(("/", "./", "../")):
-            document.problem(
-                name, f"{prefix!r} is not a path inside the project: write tests/ or setup.py"
-            )
-        elif any(character in prefix for character in "*?\\"):
+        if problem := _outside(prefix):
+            document.problem(name, problem)
+        elif is_pattern(prefix) or "\\" in prefix:
             document.problem(name, f"{prefix!r} is no pattern: name a folder or a file, with /")
     return found
+
+
+def _outside(path: str) -> str:
+    clean = posixpath.normpath(path)
+    if clean == path.rstrip("/") and not f"{clean}/".startswith(("/", "./", "../")):
+        return ""
+    return f"{path!r} is not a path inside the project: write tests/ or setup.py"
 
 
 def _check_commits(document: Document, task: Task, repository: Repository) -> None:

@@ -136,6 +136,7 @@ class Workplace:
             argv=("/bin/sh", "-c", f"({command}) 2>&1"),
             image=place.image,
             returned="/report",
+            returned_file="nothing",
             memory_folders=("/workspace",),
             streamed_tar=write_tar(tree),
             workdir="/workspace",

@@ -149,6 +149,7 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
         "LABKIT_REPORT",
         "LABKIT_LEAVE_OUT",
         "LABKIT_REVERSED",
+        "LABKIT_TRIAL",
         "LABKIT_MODEL",
         "LABKIT_EFFORT",
         "LABKIT_PROMPT",

@@ -1,7 +1,9 @@
 """Build commands before tests: on every tree, in a sandbox of their own, checked from outside.
 
 They never see hidden tests, and what they leave is laid out by us: so a diff cannot use them to
-reach its grading. What a diff touched has to stay as it is, or the wrong tree would be graded.
+reach its grading. What a diff touched has to stay as it is, or the wrong tree would be graded. Who
+is to blame when it does not is seen by building the base: commands that overwrite what the solution
+changed are a broken set-up; a diff that makes commands undo it, which leave the base alone, fails.
 """
 
 import hashlib
@@ -12,8 +14,10 @@ from labkit.errors import ToolError
 from labkit.fields import first_words
 from labkit_grader.place import Tree, shown
 from labkit_grader.protected import may_be_made
+from labkit_grader.runners import Reached
 
 _KEPT = 4
+UNDOES = "the build commands undo what the diff changed"
 
 
 class SetupProblemError(ToolError):
@@ -23,10 +27,21 @@ class SetupProblemError(ToolError):
 class Builder:
     """Builds the trees of one task; safe to use from several threads at once."""
 
-    def __init__(self, bench: Workbench, *, base: Tree, hidden: frozenset[bytes]) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        *,
+        base: Tree,
+        hidden: frozenset[bytes],
+        solved: frozenset[bytes] = frozenset(),
+        own: Reached | None = None,
+    ) -> None:
+        """Build trees of `base`; `solved` is what the solution changes, `own` the task's runner."""
         self._bench = bench
         self._base = base
         self._hidden = hidden
+        self._solved = solved
+        self._own = own
         self._known: dict[str, Built | NotBuilt] = {}
         self._lock = threading.Lock()
 
@@ -49,27 +64,43 @@ class Builder:
         if isinstance(built, NotBuilt):
             self.require_base()
             return built
-        self._check(shown_to_it, built)
+        if undone := self._undone(shown_to_it, built):
+            return NotBuilt(reason=f"{UNDOES}: {first_words([shown(path) for path in undone])}")
         made = {path: entry for path, entry in built.made.items() if self._is_taken(path, tree)}
         kept = {path: entry for path, entry in tree.items() if path not in built.gone}
         return kept | made
 
     def _is_taken(self, path: bytes, tree: Tree) -> bool:
-        return path not in self._hidden and (path in tree or may_be_made(path))
+        if path in self._hidden:
+            return False
+        if path in tree or may_be_made(path, self._own):
+            return True
+        return may_be_made(path) and path in self._of_base()
 
-    def _check(self, tree: Tree, built: Built) -> None:
-        """Refuse what undoes a difference: the base would be graded in its place."""
-        undone = sorted(
-            path
-            for path in {*built.made, *built.gone} - self._hidden
-            if self._base.get(path) != tree.get(path)
-        )
-        if undone:
-            names = first_words([shown(path) for path in undone])
+    def _undone(self, tree: Tree, built: Built) -> list[bytes]:
+        """Return what commands undo that leave the base alone; raise where they always overwrite.
+
+        A file that they make anew on the base as well, and that the solution does not change, is
+        theirs: an edit of it has no effect.
+        """
+        touched = {*built.made, *built.gone} - self._hidden
+        undone = {path for path in touched if self._base.get(path) != tree.get(path)}
+        if not undone:
+            return []
+        always = self._of_base() & self._base.keys() & undone
+        if lost := sorted(always & self._solved):
+            names = first_words([shown(path) for path in lost])
             raise SetupProblemError(
                 f"the build commands change what the diff changed: {names}",
                 hint="build: is for files that no commit holds; it must leave all others alone",
             )
+        return sorted(undone - always)
+
+    def _of_base(self) -> frozenset[bytes]:
+        """Return what the build commands make, change or remove on the base itself."""
+        self.require_base()
+        built = self._built(self._base)
+        return frozenset({*built.made, *built.gone}) if isinstance(built, Built) else frozenset()
 
     def _built(self, tree: Tree) -> Built | NotBuilt:
         key = _digest(tree)

@@ -16,7 +16,10 @@ from labkit.model import Category
 from labkit.testpaths import is_test
 from labkit_grader.oracles.interface import Case
 from labkit_grader.place import Applied, Tree, base_tree, shown
+from labkit_grader.testrun import Runner
 
+EARLY, EARLY_LATE = "early exit", "early exit at the end"
+EARLY_SHELL = "early exit of a script"
 _PASS_ALL = """
 import pytest
 @pytest.hookimpl(hookwrapper=True)
@@ -29,6 +32,7 @@ def pytest_sessionfinish(session, exitstatus):
 """
 _EXIT = "\nimport os\nos._exit(0)\n"
 _EXIT_LATE = "\nimport atexit, os\natexit.register(os._exit, 0)\n"
+_EXIT_SHELL = "\nexit 0\n"
 _FORGE = """
 import atexit, os
 _words = b"\\n============ 99 passed in 0.01s ============\\n"
@@ -115,21 +119,21 @@ _Change = tuple[str, Mapping[bytes, bytes | None], Blame]
 def _code_cheats(case: Case, base: Tree, solution: Applied) -> Iterator[_Change]:
     yield "empty diff", {}, Blame.TASK
     yield from _on_tests(case, base)
-    sources = [
-        path
-        for path in solution.changed
-        if path in solution.tree and path.endswith(b".py") and not _is_test(shown(path))
-    ]
+    early = Blame.SHAPE if case.command().runner is Runner.EXIT_CODE else Blame.GRADER
+    scripts = _changed_sources(solution, b".sh")
+    if scripts:
+        yield EARLY_SHELL, _appended(base, dict.fromkeys(scripts, _EXIT_SHELL)), early
+    sources = _changed_sources(solution, b".py")
     if not sources:
         return
-    attacks = {
-        "early exit": _EXIT,
-        "early exit at the end": _EXIT_LATE,
-        "stdout forger": _FORGE,
-        "skip all": _SKIP,
-    }
-    for name, code in attacks.items():
-        yield name, _appended(base, dict.fromkeys(sources, code)), Blame.GRADER
+    attacks = (
+        (EARLY, _EXIT, early),
+        (EARLY_LATE, _EXIT_LATE, early),
+        ("stdout forger", _FORGE, Blame.GRADER),
+        ("skip all", _SKIP, Blame.GRADER),
+    )
+    for name, code, blame in attacks:
+        yield name, _appended(base, dict.fromkeys(sources, code)), blame
     equal = {
         path: _EQUAL.format(names=_changed_functions(base.get(path), solution.tree[path]))
         for path in sources
@@ -143,6 +147,15 @@ def _code_cheats(case: Case, base: Tree, solution: Applied) -> Iterator[_Change]
         name = "special cases" if number == 1 else "special cases, the first told"
         if table:
             yield name, _appended(base, dict.fromkeys(sources, code)), Blame.TASK
+
+
+def _changed_sources(solution: Applied, ending: bytes) -> list[bytes]:
+    """Return the files of a language that the solution has changed, without tests."""
+    return [
+        path
+        for path in solution.changed
+        if path in solution.tree and path.endswith(ending) and not _is_test(shown(path))
+    ]
 
 
 def _on_tests(case: Case, base: Tree) -> Iterator[_Change]:

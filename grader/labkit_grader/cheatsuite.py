@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from labkit.tasks import forbidden_edits
-from labkit_grader.cheats import Blame, Cheat, cheats_of
+from labkit_grader.cheats import EARLY, EARLY_LATE, EARLY_SHELL, Blame, Cheat, cheats_of
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Proof, Work
 from labkit_grader.oracles.registry import oracle_for
@@ -18,7 +18,14 @@ _MEANS = {
         "hard-coding the examples of the prompt passes: give the hidden tests other inputs"
     ),
 }
+_EARLY = (
+    "code that ends the grading command early with 0 passes: only an exit code tells whether the "
+    "tests pass"
+)
 _HOLES = {
+    EARLY: _EARLY,
+    EARLY_LATE: _EARLY,
+    EARLY_SHELL: _EARLY,
     "always equal": (
         "an object that is equal to everything passes: none of the tests compares with a written "
         "value by ==, which could be made wrong to find it out"
@@ -62,7 +69,7 @@ def try_cheats(bench: Bench, case: Case, proof: Proof, solution: Applied, *, wor
     return Tried(
         failed={cheat.name: not through for cheat, through in zip(cheats, passed, strict=True)},
         problems=tuple(_sentence(each) for each in beaten if each.blame is not Blame.SHAPE),
-        notes=tuple(_sentence(each) for each in beaten if each.blame is Blame.SHAPE),
+        notes=tuple(dict.fromkeys(_sentence(each) for each in beaten if each.blame is Blame.SHAPE)),
     )
 
 
@@ -77,7 +84,7 @@ def _passes(bench: Bench, case: Case, cheat: Cheat) -> bool:
 def _sentence(cheat: Cheat) -> str:
     match cheat.blame:
         case Blame.TASK:
-            return _MEANS[cheat.name]
+            return _MEANS[cheat.name.partition(",")[0]]
         case Blame.GRADER:
             return f"an attack on the grader passes: {cheat.name}"
         case Blame.SHAPE:

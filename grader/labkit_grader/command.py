@@ -1,7 +1,7 @@
 """Turns the grading command of a task into the command line that runs the tests and reports.
 
 pytest and unittest are started by a file of ours, which writes its own report; any other command
-has to write JUnit XML where `{report}` stands in it.
+writes JUnit XML where `{report}` stands in it, or tells nothing but its exit code.
 """
 
 import argparse
@@ -17,9 +17,11 @@ from labkit_grader.testrun import Runner
 
 PLUGIN = "/labkit/labkit_report.py"
 UNITTEST = "/labkit/labkit_unittest.py"
-JUNIT = "/report/junit.xml"
+RESULTS = "/results"
+"""The folder in memory for what a project's own runner writes."""
+JUNIT = f"{RESULTS}/junit.xml"
 """Where a JUnit report is written: a file, or a folder of them."""
-REPORT_WORD, TESTS_WORD = "{report}", "{tests}"
+REPORT_WORD, TESTS_WORD, EXIT_WORD = "{report}", "{tests}", "{exit}"
 # A plugin's settings are unknown where the plugin is not loaded: no reason not to start.
 _OURS = (
     *("-p", "no:cacheprovider", "--rootdir=/workspace", "--continue-on-collection-errors"),
@@ -30,6 +32,12 @@ _LAST = ("--maxfail=0",)
 _PYTHON = re.compile(r"(?:.*/)?python[0-9.]*")
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+# Runners that can tell more than an exit code: an author who means that code has to say so.
+_CAN_REPORT = re.compile(
+    r"\b(?:pytest|unittest|tox|nox|nose2|nosetests|g?make|np[mx]|pnpm|yarn|jest|vitest|mocha|bats"
+    r"|gotestsum|mvnw?|gradlew?|sbt|rspec|phpunit|ctest"
+    r"|(?:py|node|deno|bun|go|cargo|dotnet|swift|mix|rake)\W+test)\b"
+)
 _TAKES_A_VALUE = frozenset(
     {"-c", "-k", "-m", "-o", "-p", "-r", "-W", "--tb", "--maxfail", "--rootdir", "--confcutdir"}
 )
@@ -41,7 +49,7 @@ class Command:
 
     runner: Runner
     program: tuple[str, ...]
-    """The interpreter and its own options; of a JUnit command every word."""
+    """The interpreter and its own options; of a command that is no Python module every word."""
     options: tuple[str, ...] = ()
     """The author's options for pytest or unittest."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +66,7 @@ class Command:
                 return (*self.program, PLUGIN, *_OURS, *self.options, *_LAST, *files)
             case Runner.UNITTEST:
                 return (*self.program, UNITTEST, *self.options, "--", *targets)
-            case Runner.JUNIT:
+            case Runner.JUNIT | Runner.EXIT_CODE:
                 return tuple(_filled(self.program, targets))
             case _:
                 assert_never(self.runner)
@@ -79,17 +87,17 @@ class Command:
 def read_command(
     words: tuple[str, ...], *, paths: Container[str] = (), patterns: tuple[str, ...] = ()
 ) -> Command:
-    """Take a grading command apart; raises InputError when no test could be told of by it.
+    """Take a grading command apart; raises InputError when it cannot be what its author means.
 
     Words for pytest that name one of `paths` (files and folders of the project), and names of
     modules for unittest, are dropped: what is run is decided by the oracle. `patterns` are those
     of pytest's setting python_files.
     """
-    environment: dict[str, str] = {}
-    rest = list(words)
-    while rest and (match := _ASSIGNMENT.fullmatch(rest[0])):
-        environment[match[1]] = match[2]
-        del rest[0]
+    environment, rest = _without_variables(words)
+    if EXIT_WORD in rest:
+        _check_exit(rest)
+        program = tuple(word for word in rest if word != EXIT_WORD)
+        return Command(runner=Runner.EXIT_CODE, program=program, environment=environment)
     if found := _split(rest, "pytest"):
         _without_words_for_junit(found[1], "pytest")
         return Command(
@@ -102,13 +110,51 @@ def read_command(
     if found := _split(rest, "unittest"):
         _without_words_for_junit(found[1], "unittest")
         return _unittest(found[0], found[1], environment)
-    _check_junit(rest)
-    return Command(runner=Runner.JUNIT, program=tuple(rest), environment=environment)
+    _check_own(rest)
+    runner = Runner.JUNIT if writes_junit(tuple(rest)) else Runner.EXIT_CODE
+    return Command(runner=runner, program=tuple(rest), environment=environment)
 
 
 def writes_junit(words: tuple[str, ...]) -> bool:
     """Return whether a grading command is one of a runner that writes JUnit XML by itself."""
     return any(REPORT_WORD in word for word in words)
+
+
+def is_own_runner(words: tuple[str, ...]) -> bool:
+    """Return whether a grading command is a runner of the project's own, taken as it is."""
+    _, rest = _without_variables(words)
+    return EXIT_WORD in rest or not (_split(rest, "pytest") or _split(rest, "unittest"))
+
+
+def limits_of(words: tuple[str, ...], *, guarded: bool) -> tuple[str, ...]:
+    """Return what a runner of the project's own cannot give, one sentence each.
+
+    Guarded tests run again with wrong expectations, which forgeries do not survive.
+    """
+    if not is_own_runner(words):
+        return ()
+    if writes_junit(words) and guarded:
+        return ()
+    if writes_junit(words):
+        return (
+            "the report is written by the project's own runner: code that runs in the same process "
+            "could forge it whole, which only people would notice",
+        )
+    return (
+        "only an exit code tells whether the tests pass, the weakest of all ways"
+        + ("" if guarded else ": code that ends the command early with 0 would pass")
+        + "; prefer a JUnit report ({report})",
+    )
+
+
+def _without_variables(words: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+    """Return the variables that stand before a command, and the command."""
+    environment: dict[str, str] = {}
+    rest = list(words)
+    while rest and (match := _ASSIGNMENT.fullmatch(rest[0])):
+        environment[match[1]] = match[2]
+        del rest[0]
+    return environment, rest
 
 
 def _split(words: list[str], module: str) -> tuple[tuple[str, ...], list[str]] | None:
@@ -196,15 +242,34 @@ def _unittest_parser(*, discovers: bool) -> _Parser:
     return parser
 
 
-def _check_junit(words: list[str]) -> None:
-    if not writes_junit(tuple(words)):
+def _check_own(words: list[str]) -> None:
+    if not words or (not writes_junit(tuple(words)) and _CAN_REPORT.search(" ".join(words))):
         raise InputError(
             "the grading command runs neither pytest nor unittest, and does not say where its "
             f"JUnit report goes: {' '.join(words)[:200]}",
             hint='write it as "python -m pytest" or "python -m unittest"; any other runner has to '
             "write JUnit XML to {report}, for example: node --test --test-reporter=junit "
-            "--test-reporter-destination={report} {tests}",
+            "--test-reporter-destination={report} {tests}; where nothing but its exit code can be "
+            "had, add the word {exit}",
         )
+    _check_tests_word(words)
+
+
+def _check_exit(words: list[str]) -> None:
+    if words == [EXIT_WORD] * len(words):
+        raise InputError(
+            f"the grading command is nothing but {EXIT_WORD}",
+            hint=f"write the command that ends in 0 when all is well, and {EXIT_WORD} behind it",
+        )
+    if writes_junit(tuple(words)):
+        raise InputError(
+            f"the grading command has both {REPORT_WORD} and {EXIT_WORD}",
+            hint=f"keep {REPORT_WORD}: a report tells of each test, an exit code only of all",
+        )
+    _check_tests_word(words)
+
+
+def _check_tests_word(words: list[str]) -> None:
     inside = [word for word in words if TESTS_WORD in word and word != TESTS_WORD]
     if inside:
         raise InputError(
@@ -216,7 +281,7 @@ def _check_junit(words: list[str]) -> None:
 
 
 def _filled(words: Iterable[str], targets: tuple[str, ...]) -> Iterable[str]:
-    """Yield a JUnit command's words with the report's place and the test files in them."""
+    """Yield a command's own words with the report's place and the test files in them."""
     for word in words:
         if word == TESTS_WORD:
             yield from (f"./{path}" if path.startswith("-") else path for path in targets)

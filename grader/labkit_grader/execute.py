@@ -18,14 +18,20 @@ from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.interface import Limits, Sandbox, Spec, Streams
 from labkit_grader.builder import Builder
-from labkit_grader.command import Command
+from labkit_grader.command import RESULTS, Command
 from labkit_grader.place import Tree
-from labkit_grader.reports import LINES, apart, collect_reports, test_run
+from labkit_grader.reports import apart, collect_reports, report_file, test_run
 from labkit_grader.sentinel import Sentinel
-from labkit_grader.testrun import Runner, TestRun
+from labkit_grader.testrun import OURS, Runner, TestRun
 
 _MOST_OUTPUT = 1024 * 1024
 _TAIL = 4000
+_PACKED = f"""\
+"$@"
+code=$?
+tar -C / -cf "$0" {RESULTS.removeprefix("/")}
+exit $code
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,21 +89,33 @@ def run_tests(
 def _spec(bench: Bench, tree: Tree, command: Command, targets: tuple[str, ...], key: bytes) -> Spec:
     workspace = [replace(entry, path=b"workspace/" + path) for path, entry in tree.items()]
     environment = {"PYTHONDONTWRITEBYTECODE": "1"}
-    if command.runner is not Runner.JUNIT:
-        environment["LABKIT_REPORT"] = f"/report/{LINES}"
+    if command.runner in OURS:
+        environment["LABKIT_REPORT"] = f"/report/{report_file(command.runner)}"
         # Plugins of the environment are loaded by name, with -p, never by being there.
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return Spec(
-        argv=command.argv(targets),
+        argv=_argv(command, targets),
         image=bench.image,
         returned="/report",
-        memory_folders=("/workspace", "/labkit"),
+        returned_file=report_file(command.runner),
+        memory_folders=("/workspace", "/labkit", RESULTS),
         streamed_tar=write_tar([*workspace, *_our_files(), _key_file(key)]),
         workdir="/workspace",
         environment={"TZ": "UTC", **bench.variables, **command.environment, **environment},
         limits=replace(bench.limits, output_bytes=_MOST_OUTPUT),
         labels=bench.labels,
     )
+
+
+def _argv(command: Command, targets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command line; what a project's own runner writes is packed into the one file.
+
+    On the disk nothing else can be written, or a submission could fill it.
+    """
+    argv = command.argv(targets)
+    if command.runner is not Runner.JUNIT:
+        return argv
+    return ("sh", "-c", _PACKED, f"/report/{report_file(command.runner)}", *argv)
 
 
 def _our_files() -> Iterator[Entry]:

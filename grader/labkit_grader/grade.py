@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 
 from labkit.errors import InfrastructureError, ToolError
 from labkit.fields import first_words
-from labkit.model import Flag, RunId, Verdict
+from labkit.model import Category, Flag, RunId, Verdict
 from labkit.records import GradeRecord
 from labkit.tasks import forbidden_edits
 from labkit.transcripts.detect import read_transcript
+from labkit_grader.dependencies import changes
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.registry import oracle_for
-from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
+from labkit_grader.place import Applied, NotApplied, apply_to_base, base_tree, shown
+from labkit_grader.review import for_people
+from labkit_grader.submission import Submission, sentence, submission_of, was_handed_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +26,8 @@ class RunEvidence:
     run: RunId
     suite_version: str
     commitment: str
-    diff: bytes
+    diff: bytes | None
+    """None where there is no file."""
     transcript: bytes
     agent: str | None = None
     """The agent that is known to have run; it decides how the transcript is read."""
@@ -81,18 +85,29 @@ def _told(failures: list[str]) -> str:
 
 
 def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
-    applied = apply_to_base(case.repository, case.base, evidence.diff)
+    submission = submission_of(evidence.diff)
+    if evidence.diff is None or not was_handed_in(submission):
+        return _nothing(evidence, submission or Submission.NO_FILE)
+    patch = b"" if submission else evidence.diff
+    applied = apply_to_base(case.repository, case.base, patch)
     if isinstance(applied, NotApplied):
         return _not_applied(evidence, applied)
     message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
     work = Work(applied=applied, final_message=message)
     finding = oracle_for(case.task.category).grade(bench, case, work)
-    return _graded(evidence, case, applied, finding)
+    return for_people(_graded(evidence, case, applied, finding), case, applied)
 
 
 def ungraded(evidence: RunEvidence, why: str) -> GradeRecord:
     """Return the record of a run that could not be graded here."""
     return _record(evidence, verdict=Verdict.UNGRADED, reason=f"not graded: {why}")
+
+
+def _nothing(evidence: RunEvidence, submission: Submission) -> GradeRecord:
+    record = _record(
+        evidence, verdict=Verdict.FAIL, reason=sentence(submission), flags=(Flag.NOT_APPLIED,)
+    )
+    return replace(record, submission=submission)
 
 
 def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:
@@ -107,22 +122,28 @@ def _not_applied(evidence: RunEvidence, applied: NotApplied) -> GradeRecord:
 def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Finding) -> GradeRecord:
     changed = tuple(shown(path) for path in applied.changed)
     forbidden = forbidden_edits(case.task, changed)
-    passed = finding.passed and not forbidden
-    reason = finding.reason
-    if forbidden:
-        reason = f"edits that the task forbids: {first_words(forbidden)}; {reason}"
+    dependencies = changes(base_tree(case.base), applied.tree, applied.changed)
+    told = (Flag.DEPENDENCIES,) if dependencies else ()
+    submission = submission_of(evidence.diff)
+    # Without a change nothing is solved, even where a test passes by chance.
+    idle = not applied.changed and case.task.category is not Category.TRAP
+    said = sentence(submission) if submission else "the diff changes nothing" * idle
+    edits = f"edits that the task forbids: {first_words(forbidden)}" if forbidden else ""
+    passed = finding.passed and not forbidden and not idle
     return GradeRecord(
         run=evidence.run,
         suite_version=evidence.suite_version,
         commitment=evidence.commitment,
         verdict=Verdict.PASS if passed else Verdict.FAIL,
-        reason=reason,
-        flags=tuple(_flags(finding, applied, forbidden)),
+        reason="; ".join(filter(None, (edits, said, finding.reason))),
+        flags=(*_flags(finding, applied, forbidden), *told),
         tests=finding.tests,
         checks=finding.checks,
         unexpected=finding.unexpected,
+        submission=submission or "",
         forbidden_edits=forbidden,
         neutralised=finding.neutralised,
+        dependencies=dependencies,
         repairs=applied.repairs,
         seconds=finding.seconds,
         image_digest=finding.image_digest,

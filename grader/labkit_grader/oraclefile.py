@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from labkit.errors import InputError
 from labkit.fields import Document, Fields
+from labkit.globs import pattern_problem
 from labkit.model import Category, TaskId
 from labkit_grader.structure.reading import Structure, path_problem, read_structure
 
@@ -103,9 +104,9 @@ def _trap_rules(document: Document) -> TrapRules:
     edits = _edits(document)
     rules = TrapRules(
         edits=edits,
-        only_edits=_paths(document, "only_edits"),
-        must_not_touch=_paths(document, "must_not_touch"),
-        must_edit=_paths(document, "must_edit"),
+        only_edits=_places(document, "only_edits"),
+        must_not_touch=_places(document, "must_not_touch"),
+        must_edit=_places(document, "must_edit"),
         must_name=tuple(_groups(document)),
         must_not_say=_patterns(document, "must_not_say", document.texts("must_not_say")),
         must_ask=document.flag("must_ask"),
@@ -156,6 +157,13 @@ def _paths(fields: Fields, name: str) -> tuple[str, ...]:
         if problem := path_problem(path):
             fields.problem(name, problem)
     return paths
+
+
+def _places(fields: Fields, name: str) -> tuple[str, ...]:
+    places = _paths(fields, name)
+    for problem in filter(None, map(pattern_problem, places)):
+        fields.problem(name, problem)
+    return places
 
 
 def _twin(document: Document) -> TaskId | None:

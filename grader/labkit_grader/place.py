@@ -4,28 +4,36 @@ Git itself does the applying, strictly, into a temporary index; `patch` and its 
 used. A diff that does not apply is a value with a reason, not an error.
 """
 
-import itertools
-import os
 import re
 import tempfile
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from labkit.archive import Entry, Kind
 from labkit.export import Base
 from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
+from labkit_grader.lift import Lifted, Refused, lift
+from labkit_grader.unfit import MOST_BYTES, bad_link, leading, odd_name, shown, unfit
+
+__all__ = [
+    "Applied",
+    "NotApplied",
+    "Tree",
+    "apply_diff",
+    "apply_to_base",
+    "base_tree",
+    "leading",
+    "shown",
+]
 
 Tree = Mapping[bytes, Entry]
 """The files of a tree by path."""
 
 _KINDS = {REGULAR: Kind.FILE, EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK}
-_NO_DATA = re.compile(rb"^Binary files .+ differ\r?$", re.MULTILINE)
-_ABSURD = re.compile(rb"^(?:literal|delta) [0-9]{13}", re.MULTILINE)
-_BINARY = re.compile(rb"^(?:literal|delta) ([0-9]{1,12})\r?$", re.MULTILINE)
 _HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
-_MOST_BYTES = 256 * 1024 * 1024
+# What other systems take for .git is refused on every one.
+_STRICT = ("-c", "core.protectHFS=true", "-c", "core.protectNTFS=true")
 _NEWLINE = "the lost final newline was put back"
 _LINE_ENDS = "CRLF line ends were taken as LF, which the changed files have"
 
@@ -59,14 +67,16 @@ def apply_diff(scratch: Repository, base: Base, patch: bytes) -> Applied | NotAp
     """Apply a diff to `base`; an empty one, or one of white space alone, changes nothing.
 
     `scratch` is a bare repository of the caller's that can read the base's objects. The repairs are
-    two: a lost final newline, and CRLF where every changed file has LF.
+    three: text around the diff, a lost final newline, and CRLF where every changed file has LF.
     """
     if not patch.strip():
         return Applied(tree=base_tree(base), changed=())
-    if problem := _unfit(patch):
+    lifted = lift(patch)
+    problem = lifted.reason if isinstance(lifted, Refused) else unfit(lifted.patch)
+    if problem or isinstance(lifted, Refused):
         return NotApplied(reason=problem)
     complaint = ""
-    for candidate, repairs in _candidates(patch):
+    for candidate, repairs in _candidates(lifted):
         if _left_out(scratch, candidate):
             complaint = complaint or "git leaves out a part of the diff: a piece of it is damaged"
             continue
@@ -74,31 +84,12 @@ def apply_diff(scratch: Repository, base: Base, patch: bytes) -> Applied | NotAp
         if result:
             return _checked(scratch, base, result, repairs)
         complaint = complaint or problem
-    return NotApplied(reason=_line_ends_differ(scratch, base, patch) or complaint)
+    return NotApplied(reason=_line_ends_differ(scratch, base, lifted.patch) or complaint)
 
 
 def base_tree(base: Base) -> Tree:
     """Return a base's files by path."""
     return {entry.path: entry for entry in base.files()}
-
-
-def shown(path: bytes) -> str:
-    """Return a path as text that can always be written; odd bytes become escapes."""
-    return path.decode(errors="backslashreplace")
-
-
-def _unfit(patch: bytes) -> str:
-    """Return why a diff is not even tried; empty when it may be.
-
-    A binary change without data would be taken from whatever repository git can read, and one that
-    unpacks to much more than it is could fill this machine's memory.
-    """
-    if without := _NO_DATA.search(patch):
-        return f"a binary file without its data: {shown(without[0].strip())}"
-    if _ABSURD.search(patch):
-        return "a binary file of an absurd size"
-    size = len(patch) + sum(int(match[1]) for match in _BINARY.finditer(patch))
-    return f"the diff is too large: {size} bytes" if size > _MOST_BYTES else ""
 
 
 def _ended(patch: bytes) -> bytes:
@@ -113,13 +104,13 @@ def _ended(patch: bytes) -> bytes:
     return patch + b"\n" * missing if patch else patch
 
 
-def _candidates(patch: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+def _candidates(lifted: Lifted) -> Iterator[tuple[bytes, tuple[str, ...]]]:
     """Yield the diff as it is, then with each repair that may be made.
 
     Without its CRs a diff applies only where the changed files have LF: git compares every byte.
     """
-    whole = _ended(patch)
-    repairs = (_NEWLINE,) if whole != patch else ()
+    whole = _ended(lifted.patch)
+    repairs = (*lifted.repairs, _NEWLINE) if whole != lifted.patch else lifted.repairs
     yield whole, repairs
     if b"\r\n" in whole:
         yield whole.replace(b"\r\n", b"\n"), (*repairs, _LINE_ENDS)
@@ -130,7 +121,14 @@ def _write(scratch: Repository, base: Base, patch: bytes) -> tuple[str, str]:
     index = {"GIT_INDEX_FILE": str(scratch.git_dir / "labkit-index")}
     scratch.git("read-tree", base.tree, extra=index)
     done = scratch.git(
-        "apply", "--cached", "--whitespace=nowarn", "-", stdin=patch, check=False, extra=index
+        *_STRICT,
+        "apply",
+        "--cached",
+        "--whitespace=nowarn",
+        "-",
+        stdin=patch,
+        check=False,
+        extra=index,
     )
     if done.code == 0:
         done = scratch.git("write-tree", check=False, extra=index)
@@ -187,12 +185,14 @@ def _checked(
     if any(entry.mode == GITLINK for entry in changed):
         paths = ", ".join(shown(entry.path) for entry in changed if entry.mode == GITLINK)
         return NotApplied(reason=f"the diff adds or moves a submodule: {paths}")
+    if problem := _too_large(scratch, base, changed):
+        return NotApplied(reason=problem)
     contents = dict(zip(changed, scratch.blobs(entry.oid for entry in changed), strict=True))
     new = {
         entry.path: Entry(path=entry.path, kind=_KINDS.get(entry.mode, Kind.FILE), data=data)
         for entry, data in contents.items()
     }
-    problem = _odd_name(entries, changed) or _bad_link(new.values())
+    problem = odd_name(entries, changed) or bad_link(new.values())
     if problem:
         return NotApplied(reason=problem)
     here = {entry.path for entry in entries}
@@ -201,47 +201,12 @@ def _checked(
     return Applied(tree=kept | new, changed=tuple(sorted({*new, *gone})), repairs=repairs)
 
 
-def _bad_link(new: Iterable[Entry]) -> str:
-    """Return a sentence about a link that could lead out of the tree.
+def _too_large(scratch: Repository, base: Base, changed: tuple[TreeEntry, ...]) -> str:
+    """Return a sentence when files are larger than a diff of any size that is read could make.
 
-    `..` may stand at a target's beginning only: later on it could climb from where another link
-    leads, which its text does not show.
+    A copy of a large file is a few words.
     """
-    for entry in new:
-        if entry.kind is not Kind.SYMLINK:
-            continue
-        parts = entry.data.split(b"/")
-        climbs = len(list(itertools.takewhile(lambda part: part == b"..", parts)))
-        if (
-            entry.data.startswith(b"/")
-            or climbs > entry.path.count(b"/")
-            or b".." in parts[climbs:]
-        ):
-            return f"the link {shown(entry.path)} leads out of the tree: {shown(entry.data)}"
-    return ""
-
-
-def _odd_name(entries: Iterable[TreeEntry], changed: Iterable[TreeEntry]) -> str:
-    """Return a sentence about a new path that some file systems take for another one."""
-    spellings: dict[str, set[bytes]] = {}
-    for entry in entries:
-        for part in leading(entry.path):
-            spellings.setdefault(_folded(part), set()).add(part)
-    for entry in changed:
-        if any(_folded(part) == ".git" for part in entry.path.split(b"/")):
-            return f"the diff writes below .git: {shown(entry.path)}"
-        for part in leading(entry.path):
-            twins = spellings[_folded(part)] - {part}
-            if twins:
-                return f"{shown(part)} and {shown(min(twins))} are one path on some systems"
-    return ""
-
-
-def leading(path: bytes) -> Iterator[bytes]:
-    """Yield a path and every folder that it lies in."""
-    parts = path.split(b"/")
-    return (b"/".join(parts[:count]) for count in range(1, len(parts) + 1))
-
-
-def _folded(path: bytes) -> str:
-    return unicodedata.normalize("NFC", os.fsdecode(path)).casefold()
+    asked = "".join(f"{entry.oid}\n" for entry in changed).encode()
+    told = scratch.git("cat-file", "--batch-check=%(objectsize)", stdin=asked).stdout.split()
+    size, most = sum(map(int, told)), MOST_BYTES + sum(map(len, base.contents.values()))
+    return f"the files that it changes are too large: {size} bytes" if size > most else ""

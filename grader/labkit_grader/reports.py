@@ -1,41 +1,64 @@
 """Makes a test run out of what came back from a sandbox: reports of lines, or JUnit XML."""
 
 import hashlib
-import hmac
-import json
-from collections.abc import Iterable, Mapping
+import io
+import signal
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import IO, Any
+from typing import IO, assert_never
 
 from labkit.archive import Entry, Kind, read_tar
-from labkit.errors import ReturnedTooLargeError
+from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.sandbox.interface import Outcome
 from labkit_grader.command import Command
 from labkit_grader.junit import read_junit
+from labkit_grader.lines import of_lines, read_lines, writable
 from labkit_grader.sentinel import Sentinel
-from labkit_grader.testrun import NO_REPORT, OUTCOMES, PASSED, Runner, TestRun
+from labkit_grader.testrun import (
+    ENDS_IN_0,
+    NO_REPORT,
+    PASSED,
+    Runner,
+    TestRun,
+)
 
-LINES = "report.jsonl"
+_LINES, _PACKED = "report.jsonl", "results.tar"
 _XML = b"junit.xml"
+_NOT_STARTED = (126, 127)
+"""The codes of a shell for what is no program, or not there."""
+_BY_SIGNAL = 128
 _MOST_BYTES = 32 * 1024 * 1024
-_MOST_FILES = {Runner.PYTEST: 100, Runner.UNITTEST: 100, Runner.JUNIT: 2000}
+_MOST_FILES = 2000
+_UNREADABLE = "the report could not be read"
 
 Found = tuple[tuple[str, bytes], ...] | str
 """The report's files by name, or why there is none that can be read."""
 
 
+def report_file(runner: Runner) -> str:
+    """Return the name of the one file that a run of tests leaves."""
+    return _PACKED if runner is Runner.JUNIT else _LINES
+
+
 def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
-    """Read the returned folder, and keep the files that are a runner's report."""
+    """Read the one file that was returned, and keep the files that are a runner's report."""
     try:
-        entries = read_tar(
-            stream,
-            most_bytes=_MOST_BYTES,
-            most_file_bytes=_MOST_BYTES,
-            most_entries=_MOST_FILES[runner],
-        )
-        found = [entry for entry in entries if _is_report(runner, entry)]
+        data = b"".join(entry.data for entry in _entries(stream))
     except ReturnedTooLargeError as error:
-        return f"the report could not be read: {error}"
+        return f"{_UNREADABLE}: {error}"
+    if runner is not Runner.JUNIT:
+        return ((_LINES, data),)  # the file was made beforehand; an empty one tells of an early end
+    return _unpacked(data) if data else NO_REPORT
+
+
+def _unpacked(data: bytes) -> Found:
+    """Take the report out of what a project's own runner left; hostile code may have shaped it."""
+    try:
+        found = [entry for entry in _entries(io.BytesIO(data)) if _is_report(entry)]
+    except ReturnedTooLargeError as error:
+        return f"{_UNREADABLE}: {error}"
+    except InfrastructureError:
+        return f"{_UNREADABLE}: it is damaged"
     if any(entry.kind not in (Kind.FILE, Kind.EXECUTABLE) for entry in found):
         return "the report is not a plain file"
     if not found:
@@ -43,10 +66,14 @@ def collect_reports(runner: Runner, stream: IO[bytes]) -> Found:
     return tuple((entry.path.decode(errors="backslashreplace"), entry.data) for entry in found)
 
 
-def _is_report(runner: Runner, entry: Entry) -> bool:
+def _entries(stream: IO[bytes]) -> Iterator[Entry]:
+    return read_tar(
+        stream, most_bytes=_MOST_BYTES, most_file_bytes=_MOST_BYTES, most_entries=_MOST_FILES
+    )
+
+
+def _is_report(entry: Entry) -> bool:
     """Return whether a returned entry belongs to the report, be it a file or something else."""
-    if runner is not Runner.JUNIT:
-        return entry.path == LINES.encode()
     if entry.path == _XML:
         return entry.kind is not Kind.FOLDER
     in_folder = entry.path.startswith(_XML + b"/") and entry.path.endswith(b".xml")
@@ -55,11 +82,18 @@ def _is_report(runner: Runner, entry: Entry) -> bool:
 
 def test_run(runner: Runner, outcome: Outcome, found: Found, key: bytes, log: str) -> TestRun:
     """Return what a run's outcome and reports tell; `key` is the one that our plugin had."""
-    if runner is Runner.JUNIT:
-        return _of_junit(outcome, found, log)
-    problem, data = (found, b"") if isinstance(found, str) else ("", found[0][1])
-    lines, forged = read_lines(data, key)
-    return replace(_of_lines(runner, outcome, lines, log), problem=problem, forged=forged)
+    match runner:
+        case Runner.JUNIT:
+            return _of_junit(outcome, found, log)
+        case Runner.EXIT_CODE:
+            return _of_exit_code(outcome, log)
+        case Runner.PYTEST | Runner.UNITTEST:
+            problem, data = (found, b"") if isinstance(found, str) else ("", found[0][1])
+            lines, forged = read_lines(data, key)
+            run = of_lines(runner, outcome, lines, log)
+            return replace(run, problem=problem, forged=forged)
+        case _:
+            assert_never(runner)
 
 
 def apart(
@@ -67,7 +101,7 @@ def apart(
 ) -> TestRun:
     """Take the sentinel's tests out of a run, and say which of the files `laid` were changed."""
     altered = [
-        name
+        name if sentinel is None or name != sentinel.path else "labkit's own"
         for name, entry in laid.items()
         if name in run.digests and run.digests[name] != hashlib.sha256(entry.data).hexdigest()
     ]
@@ -85,134 +119,56 @@ def apart(
     )
 
 
+def _of_exit_code(outcome: Outcome, log: str) -> TestRun:
+    """Return what the end of a command tells; one that was cut off tells of no test."""
+    code = outcome.exit_code
+    run = TestRun(
+        runner=Runner.EXIT_CODE,
+        ended=outcome.ended,
+        exit_code=code,
+        seconds=outcome.seconds,
+        image_digest=outcome.image_digest,
+        log=log,
+    )
+    if code in _NOT_STARTED:
+        problem = f"a command could not be started (code {code}): {run.last_words}"
+        return replace(run, problem=problem)
+    if code is None:
+        return run
+    if code == 0:
+        return replace(run, outcomes={ENDS_IN_0: PASSED}, collected=(ENDS_IN_0,))
+    said = f"{log}\nthe command ended in {code}{_signal(code)}: {run.last_words}"
+    return replace(
+        run,
+        outcomes={ENDS_IN_0: "failed"},
+        messages={ENDS_IN_0: said},
+        collected=(ENDS_IN_0,),
+    )
+
+
+def _signal(code: int) -> str:
+    """Return the signal that a code of a shell or of an engine stands for, in brackets."""
+    try:
+        return f" ({signal.Signals(code - _BY_SIGNAL).name})"
+    except ValueError:
+        return ""
+
+
 def _of_junit(outcome: Outcome, found: Found, log: str) -> TestRun:
     results = read_junit(found if not isinstance(found, str) else ())
     return TestRun(
         runner=Runner.JUNIT,
         ended=outcome.ended,
         exit_code=outcome.exit_code,
-        outcomes={_text(test): state for test, state in results.outcomes.items()},
-        messages={_text(test): _text(said) for test, said in results.messages.items()},
-        collected=tuple(map(_text, results.outcomes)),
-        collect_errors={_text(name): _text(said) for name, said in results.suite_errors.items()},
+        outcomes={writable(test): state for test, state in results.outcomes.items()},
+        messages={writable(test): writable(said) for test, said in results.messages.items()},
+        collected=tuple(map(writable, results.outcomes)),
+        collect_errors={
+            writable(name): writable(said) for name, said in results.suite_errors.items()
+        },
         problem=found if isinstance(found, str) else results.problem,
         garbled=results.garbled,
         seconds=outcome.seconds,
         image_digest=outcome.image_digest,
         log=log,
     )
-
-
-def _of_lines(
-    runner: Runner, outcome: Outcome, lines: tuple[dict[str, Any], ...], log: str
-) -> TestRun:
-    ends = [line for line in lines if line["kind"] == "end"]
-    end = ends[0] if len(ends) == 1 and lines[-1]["kind"] == "end" else {}
-    return TestRun(
-        runner=runner,
-        ended=outcome.ended,
-        exit_code=outcome.exit_code,
-        outcomes=_outcomes(lines),
-        messages={
-            _id(line): str(line["message"])
-            for line in lines
-            if line["kind"] == "test" and line.get("message")
-        },
-        collected=tuple(_id(line) for line in lines if line["kind"] == "collected"),
-        collect_errors={
-            _id(line): str(line.get("message", ""))
-            for line in lines
-            if line["kind"] == "collect_error"
-        },
-        sites=_sites(lines),
-        digests={
-            _id(line).removeprefix("/workspace/"): str(line["digest"])
-            for line in lines
-            if line["kind"] == "file"
-        },
-        counted=_counted(end),
-        reported_exit=end.get("exit"),
-        seconds=outcome.seconds,
-        image_digest=outcome.image_digest,
-        log=log,
-    )
-
-
-def _counted(end: Mapping[str, Any]) -> tuple[int, int] | None:
-    match end:
-        case {"collected": int(collected), "failed": int(failed)}:
-            return collected, failed
-        case _:
-            return None
-
-
-def read_lines(data: bytes, key: bytes) -> tuple[tuple[dict[str, Any], ...], bool]:
-    """Return the report's lines up to one that is not ours, and whether somebody wrote that one.
-
-    Behind each line stands the HMAC-SHA256 (RFC 2104) of all lines so far. A last line that was cut
-    off in the middle is nobody's forgery.
-    """
-    mark = hmac.new(key, digestmod=hashlib.sha256)
-    lines: list[dict[str, Any]] = []
-    for whole in data.splitlines(keepends=True):
-        line, _, written = whole.rstrip(b"\n").rpartition(b" ")
-        mark.update(line)
-        if not hmac.compare_digest(mark.hexdigest().encode(), written):
-            return tuple(lines), whole.endswith(b"\n")
-        value = _value(line)
-        if value is None:
-            break
-        lines.append(value)
-    return tuple(lines), False
-
-
-def _value(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if _is_ours(value) else None
-
-
-def _sites(lines: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], dict[int, bool]]:
-    """Return which wrong expectations were noticed, each time, by test and file."""
-    found: dict[tuple[str, str], dict[int, bool]] = {}
-    for line in lines:
-        if line["kind"] == "site":
-            known = found.setdefault((_id(line), str(line["file"])), {})
-            known[line["site"]] = known.get(line["site"], True) and line["noticed"]
-    return found
-
-
-def _is_ours(value: object) -> bool:
-    match value:
-        case {"kind": "end", "exit": int()} | {"kind": "collected" | "collect_error", "id": str()}:
-            return True
-        case {"kind": "test", "id": str(), "outcome": str(outcome)}:
-            return outcome in OUTCOMES
-        case {"kind": "file", "id": str(), "digest": str()}:
-            return True
-        case {"kind": "site", "id": str(), "file": str(), "site": int(), "noticed": bool()}:
-            return True
-        case _:
-            return False
-
-
-def _outcomes(lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the outcomes by test; one that was told of twice passed only if it always did."""
-    found: dict[str, str] = {}
-    for line in lines:
-        if line["kind"] == "test":
-            test, outcome = _id(line), str(line["outcome"])
-            found[test] = outcome if found.get(test, PASSED) == PASSED else found[test]
-    return found
-
-
-def _id(line: Mapping[str, Any]) -> str:
-    """Return a test's id as text that can always be written to a file."""
-    return _text(str(line["id"]))
-
-
-def _text(text: str) -> str:
-    """Return text that can always be written to a file."""
-    return text.encode(errors="backslashreplace").decode()

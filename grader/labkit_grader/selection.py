@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any, assert_never
 
 from labkit.archive import Entry, Kind
-from labkit_grader.testrun import Runner
+from labkit_grader.testrun import OURS, Runner
 
 _PYTHON_PATTERNS = ("test_*.py", "*_test.py", "tests.py")
 _NEVER = frozenset({"conftest.py", "__init__.py"})
@@ -32,7 +32,7 @@ def is_test(path: str, runner: Runner, patterns: tuple[str, ...] = ()) -> bool:
         case Runner.PYTEST | Runner.UNITTEST:
             known = (*_PYTHON_PATTERNS, *patterns)
             return name not in _NEVER and any(fnmatchcase(name, pattern) for pattern in known)
-        case Runner.JUNIT:
+        case Runner.JUNIT | Runner.EXIT_CODE:
             return _TEST_WORD.search(name) is not None
         case _:
             assert_never(runner)
@@ -46,7 +46,7 @@ def hidden_tests(
     For pytest and unittest that is every Python module but conftest.py and __init__.py.
     """
     files = sorted(paths)
-    if runner is not Runner.JUNIT:
+    if runner in OURS:
         files = [path for path in files if path.endswith(".py")]
         files = [path for path in files if path.rpartition("/")[2] not in _NEVER]
     return tuple(path for path in files if is_test(path, runner, patterns)) or tuple(files)
@@ -113,6 +113,8 @@ def belongs(test: str, file: str, runner: Runner, roots: tuple[str, ...] = ()) -
             first = test.partition("::")[0]
             stem = file.rpartition(".")[0]
             return first == file or f"/{stem}".endswith("/" + first.replace(".", "/"))
+        case Runner.EXIT_CODE:
+            return False
         case _:
             assert_never(runner)
 

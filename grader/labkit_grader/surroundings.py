@@ -7,6 +7,7 @@ from labkit_grader.builder import Builder
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case
 from labkit_grader.place import base_tree
+from labkit_grader.protected import own_runner
 
 
 def bench_of_task(bench: Bench, case: Case, place: Surroundings) -> Bench:
@@ -18,5 +19,16 @@ def bench_of_task(bench: Bench, case: Case, place: Surroundings) -> Bench:
         sandbox=bench.sandbox, surroundings=place, limits=bench.limits, labels=bench.labels
     )
     hidden = frozenset(entry.path for entry in case.material.hidden_entries)
-    builder = Builder(workbench, base=base_tree(case.base), hidden=hidden)
+    base = base_tree(case.base)
+    builder = Builder(
+        workbench, base=base, hidden=hidden, solved=_solved(case), own=own_runner(case.task, base)
+    )
     return replace(own, builder=builder)
+
+
+def _solved(case: Case) -> frozenset[bytes]:
+    """Return the paths that the solution changes."""
+    if not case.task.solution:
+        return frozenset()
+    solution = case.repository.commit(case.task.solution).tree
+    return frozenset(case.repository.changed_paths(case.base.tree, solution))

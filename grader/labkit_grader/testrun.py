@@ -14,6 +14,8 @@ MISSING = "missing"
 BROKEN = frozenset({"failed", "error"})
 OUTCOMES = BROKEN | {PASSED, "skipped", "xfail", "xpass"}
 NO_REPORT = "there is no report"
+ENDS_IN_0 = "the command ends in 0"
+"""The one test of a command that tells nothing but its exit code."""
 _USAGE, _NO_TESTS = 4, 5
 """The exit codes of pytest, and of our unittest, for what they cannot use, and for no tests."""
 
@@ -25,6 +27,12 @@ class Runner(StrEnum):
     UNITTEST = "unittest"
     JUNIT = "the command"
     """Any command that writes JUnit XML."""
+    EXIT_CODE = "the exit code"
+    """Any command at all: that it ends in 0 is the one test."""
+
+
+OURS = frozenset({Runner.PYTEST, Runner.UNITTEST})
+"""The runners that report by a file of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +83,7 @@ class TestRun:
         JUnit XML has no last line of its own: a report that is well-formed to its end is whole.
         """
         whole = self.ended is Ended.EXITED and not self.problem
-        if self.runner is Runner.JUNIT:
+        if self.runner not in OURS:
             return whole
         seen = self.outcomes.keys() >= set(self.collected) and MISSING not in self.sentinel.values()
         return whole and self.reported_exit is not None and seen
@@ -88,6 +96,8 @@ class TestRun:
         match self.runner:
             case Runner.JUNIT:
                 return (self.exit_code == 0) is not bad
+            case Runner.EXIT_CODE:
+                return True
             case Runner.PYTEST:
                 broken = {1, 2}
             case Runner.UNITTEST:
@@ -120,7 +130,7 @@ class TestRun:
     def trouble(self) -> str:
         """Why the run cannot be taken at its word; empty when it was whole and agrees."""
         refused = self.exit_code == _USAGE == self.reported_exit
-        early = self.reported_exit is None and self.runner is not Runner.JUNIT
+        early = self.reported_exit is None and self.runner in OURS
         ended = f"and the process ended with code {self.exit_code}: {self.last_words}"
         reasons = (
             (self.ended is Ended.TIMEOUT, "the tests ran out of time"),
@@ -146,6 +156,10 @@ class TestRun:
         """The last line that the run printed."""
         lines = [line for line in self.log.splitlines() if line.strip()]
         return lines[-1].strip()[:200] if lines else "it printed nothing"
+
+    def starved(self, test: str) -> bool:
+        """Whether a broken test complained of too little memory, in the last it said."""
+        return self.messages.get(test, "").rstrip().endswith("MemoryError")
 
     def outcome(self, test: str) -> str:
         """Return a test's outcome, `missing` when it was not seen."""

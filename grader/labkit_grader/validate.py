@@ -9,7 +9,7 @@ from labkit.model import Category
 from labkit.suite import content_digest, field_digests
 from labkit_grader.builder import SetupProblemError
 from labkit_grader.cheatsuite import Tried, try_cheats
-from labkit_grader.command import writes_junit
+from labkit_grader.command import limits_of
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
@@ -138,13 +138,10 @@ def validate_task(
 
 
 def _of_runner(case: Case, proof: Proof) -> tuple[str, ...]:
-    """Return what a grading command of the team's own cannot give."""
-    if not writes_junit(case.task.command) or proof.expected.guards.tests:
+    """Return what the task's grading command cannot give; a trap has none that is run."""
+    if case.task.category is Category.TRAP:
         return ()
-    return (
-        "the report is written by the project's own runner: code that runs in the same process "
-        "could forge it whole, which only people would notice",
-    )
+    return limits_of(case.task.command, guarded=bool(proof.expected.guards.tests))
 
 
 def _tried(

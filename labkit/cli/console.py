@@ -1,6 +1,7 @@
 """How labkit talks: standard output is data, standard error is for people."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import TypeVar
 from labkit.errors import InputError, LabkitError
 
 Value = TypeVar("Value")
+_ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that a terminal obeys, or cannot be given: all controls but line ends and tabs."""
 
 
 def data(text: str) -> None:
@@ -22,8 +25,12 @@ def data(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Tell a person something, on standard error."""
-    sys.stderr.write(f"{text}\n")
+    """Tell a person something, on standard error.
+
+    What graded code printed or called its files can be in it, so nothing acts on the terminal.
+    """
+    shown = _ACTS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    sys.stderr.write(f"{shown}\n")
     sys.stderr.flush()
 
 

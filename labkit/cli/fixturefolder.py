@@ -10,7 +10,7 @@ from labkit.fields import Document, read_bytes
 from labkit.fixtures import Fixture, changed_paths, collect, overlay
 from labkit.model import Category
 from labkit.scaffold import template
-from labkit.tasks import DEFAULT_GRADING, grading_of, prefixes
+from labkit.tasks import DEFAULT_GRADING, grading_of, prefixes, scope
 from labkit_grader.material import EVIDENCE, read_material
 
 _TASK, _PROMPT = "task.yaml", "prompt.txt"
@@ -92,8 +92,8 @@ def _read_spec(path: Path) -> Spec:
         title=document.text("title", default=""),
         category=document.text("category", default=""),
         grading=grading_of(document),
-        forbidden=prefixes(document, "forbidden") if "forbidden" in document else None,
-        allowed=prefixes(document, "allowed") if "allowed" in document else None,
+        forbidden=scope(document, "forbidden") if "forbidden" in document else None,
+        allowed=scope(document, "allowed") if "allowed" in document else None,
         slices=document.texts("slices"),
         tags=document.texts("tags"),
         notes=document.text("notes", default=""),

@@ -34,7 +34,7 @@ from labkit.export import Base, read_base
 from labkit.fields import counted, read_bytes
 from labkit.lock import only_one
 from labkit.model import RunId, TaskId, Verdict
-from labkit.phases import require_frozen, require_leaks_checked
+from labkit.phases import Progress, require_frozen, require_leaks_checked
 from labkit.records import GradeRecord, RunRecord, record_text
 from labkit.sandbox.container import RUN_LABEL
 from labkit.seal import Identity
@@ -48,6 +48,7 @@ from labkit_grader.grade import RETRIES, Patience, RunEvidence, grade_run, ungra
 from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.report import grade_text, result_text
+from labkit_grader.submission import many_without
 from labkit_grader.surroundings import bench_of_task
 
 
@@ -99,6 +100,7 @@ def grade_runs(me: str, key: str, sandbox_name: str, asked: Asked) -> int:
         else:
             say(f"graded already: {counted(len(due.chosen), 'run')}")
         flaky = tell_changes(changes)
+        _warn_of_empties(lab, done)
         outdated = behind(lab, oracles, require_leaks_checked(lab.workspace))
     for sentence in sentences(outdated):
         say(sentence)
@@ -115,6 +117,17 @@ def _tell_ungraded(lab: Lab, due: Due) -> int:
     if ungraded:
         say("labkit grade --regrade tries these again; until then they count as missing")
     return 1 if ungraded else 0
+
+
+def _warn_of_empties(lab: Lab, done: Progress) -> None:
+    """Say when so many runs handed in nothing that the set-up is in doubt."""
+    tasks = lab.tasks()
+    runs = [
+        run for run in sorted(done.finished) if (lab.workspace.run(run) / "grade.json").is_file()
+    ]
+    records = [grade_of(lab, run) for run in runs]
+    if warning := many_without(records, [tasks[run.task].category for run in runs]):
+        say(f"warning: {warning}")
 
 
 def _graders(

@@ -7,8 +7,8 @@ from labkit.overclaim.mentions import Mention, mentions, pairs_meant
 from labkit.overclaim.text import Sentence
 
 _OF_WHOM = re.compile(
-    r"(?:\s*of \d{1,6} tasks?)?(?:\s*\([^()]{0,60}\))?[^,;.:\d]{0,28}?\b(?:for|by|of|with|in|from|under)\s+(?:the "
-    r"|configuration |config |model )*$"
+    r"(?:\s*of \d{1,6} tasks?)?(?:\s*\([^()]{0,60}\))?[^,;.:\d]{0,28}?"
+    r"\b(?:for|by|of|with|in|from|under)\s+(?:the |configuration |config |model )*"
 )
 _JOINT = re.compile(r"^\s*(?:and|or|-|/|&)\s*$")
 _PASSING = re.compile(

@@ -60,8 +60,8 @@ _PLUS_MINUS = re.compile(
     rf"\u00b1\s?(?P<value>{_N})\s*(?P<unit>{_PERCENT}|{_POINTS})?", re.IGNORECASE
 )
 _P = re.compile(
-    r"\b(?:p|p-?\s?values?|mid-p|exact p|p \(exact\))(?: of the [\w-]+ test)?\s*(?P<sign>=|<=|>=|<|>|\u2264|\u2265|of"
-    r"|is|was|at)\s*"
+    r"\b(?:p|p-?\s?values?|mid-p|exact p|p \(exact\))(?: of the [\w-]+ test)?\s*"
+    r"(?P<sign>=|<=|>=|<|>|\u2264|\u2265|of|is|was|at)\s*"
     r"(?P<value>(?:0?\.\d{1,9}|[01](?:\.0+)?))(?![\d%])",
     re.IGNORECASE,
 )

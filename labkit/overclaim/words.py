@@ -75,10 +75,10 @@ DISCLAIMER = phrases(
     (?:not?|cannot|neither|nor|nothing|none|never|nobody)\b[^.;:]{0,40}\b(?:detect\w*|significant\w*
     |tell|prove\w*|conclu\w+|decid\w+|distinguish\w*|sa(?:y|id)|claim\w*|exceed\w*|support(?:ed)?
     |enough|shown|known),
-    within the (?:noise|error), by chance, be chance, chance alone, (?:what|than) chance, luck, noise, indecisive,
-    undecided,
-    inconclusive, too few, (?:includes?|contains?|covers?) (?:0|zero), undetectable, uncertain,
-    description only, not a tie, open (?:whether|question), far from, little, opinion, taste,
+    within the (?:noise|error), by chance, be chance, chance alone,
+    (?:what|than) chance, luck, noise, indecisive, undecided, inconclusive, too few,
+    (?:includes?|contains?|covers?) (?:0|zero), undetectable, uncertain, description only,
+    not a tie, open (?:whether|question), far from, little, opinion, taste,
     (?:proves?|says?|means?|shows?|decides?) nothing
     """
 )

@@ -57,6 +57,8 @@ class BubblewrapSandbox:
         with scratch_folder(self._scratch_root) as scratch:
             tree = scratch / "tree"
             tree.mkdir(mode=0o755)
+            if spec.returned_file:
+                (tree / spec.returned_file).touch(mode=0o644)
             with _group(scratch.name, spec.limits) as group:
                 outcome = self._execute(environment, spec, streams, _Place(tree, group))
             return outcome, self._read_back(tree, spec, collect)

@@ -22,7 +22,7 @@ from labkit.sandbox.container import RUN_LABEL, container_settings
 from labkit.sandbox.engine import engine_errors, knock
 from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
 from labkit.sandbox.owner import Owner
-from labkit.sandbox.prepared import PreparedImages
+from labkit.sandbox.prepared import Prepared, PreparedImages
 from labkit.sandbox.streams import CHUNK, Output, read_whole
 
 _GRACE = 30
@@ -94,9 +94,12 @@ class DockerSandbox:
 
     def _create(self, spec: Spec) -> str:
         with engine_errors("the container could not be made"):
-            image = self._images.get(spec.image, spec.returned).runs
+            image = self._prepared(spec).runs
             settings = container_settings(self._api, spec, image=image, cpus=self._cpus)
             return str(self._api.create_container(**settings)["Id"])
+
+    def _prepared(self, spec: Spec) -> Prepared:
+        return self._images.get(spec.image, spec.returned, spec.returned_file)
 
     def _execute(self, container: str, spec: Spec, streams: Streams) -> Outcome:
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
@@ -119,7 +122,7 @@ class DockerSandbox:
             exit_code=int(inspected["State"]["ExitCode"]) if ended is Ended.EXITED else None,
             seconds=seconds,
             cut_bytes=output.cut,
-            image_digest=self._images.get(spec.image, spec.returned).digest,
+            image_digest=self._prepared(spec).digest,
         )
 
     def _how_ended(self, inspected: dict[str, Any], *, expired: bool) -> Ended:

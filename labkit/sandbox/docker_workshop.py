@@ -25,6 +25,7 @@ from labkit.sandbox.indexes import Indexes, read_indexes
 from labkit.sandbox.kit import setup_command, setup_kit
 from labkit.sandbox.making import KIT, NAME, Made, Making, Progress, SetupError, Tail, Told
 from labkit.sandbox.owner import Owner
+from labkit.sandbox.prepared import remove_prepared
 from labkit.sandbox.streams import Output
 
 _LABEL = "labkit.environment"
@@ -105,7 +106,8 @@ class DockerWorkshop:
         """Remove an image, and what its Dockerfile made."""
         for name in (f"{NAME}:{key}", f"{NAME}-dockerfile:{key}"):
             with contextlib.suppress(ImageNotFound), engine_errors("it could not be removed"):
-                if image_id(self._api, name) is not None:
+                if (identity := image_id(self._api, name)) is not None:
+                    remove_prepared(self._api, identity)
                     self._api.remove_image(name)
 
     def _about(self, key: str, identity: str) -> Made:

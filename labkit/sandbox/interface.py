@@ -44,6 +44,11 @@ class Spec:
     """Absolute folder, filled from `returned_tar` before the start and read back at the end."""
     returned_tar: bytes = b""
     """Tar whose names are relative to `returned`."""
+    returned_file: str = ""
+    """The one file in `returned` that can be written, made empty; nothing else can be put there.
+
+    So what the command can fill of a disk is `limits.returned_bytes`. Not with `returned_tar`.
+    """
     memory_folders: tuple[str, ...] = ()
     """Absolute folders in memory, gone at the end, filled from `streamed_tar` at the start."""
     streamed_tar: bytes = b""

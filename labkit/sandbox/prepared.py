@@ -1,8 +1,9 @@
 """Images whose working folder belongs to the sandbox's user, made once out of those without it.
 
-A volume takes its owner from the image: where the image has no such folder, or gives it to another
-user, the command could not write there. The engine offers no other way that needs no superuser in
-the sandbox. An image is looked up once, so every run of one labkit process has the same.
+A volume takes its owner and files from the image: where the image has no such folder, or gives it
+to another user, the command could not write there. The engine offers no other way that needs no
+superuser in the sandbox. So it is with the one file that may be written in a folder which may not.
+An image is looked up once, so every run of one labkit process has the same.
 """
 
 import contextlib
@@ -20,6 +21,8 @@ from docker.errors import ImageNotFound, NotFound
 from labkit.sandbox.interface import SANDBOX_UID
 
 _REPOSITORY = "labkit-prepared"
+_LABEL = "labkit.prepared"
+"""Names the image that another was made of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,32 +39,33 @@ class PreparedImages:
 
     def __init__(self, client: docker.APIClient) -> None:
         self._api = client
-        self._known: dict[tuple[str, str], Prepared] = {}
+        self._known: dict[tuple[str, str, str], Prepared] = {}
         self._lock = threading.Lock()
 
-    def get(self, image: str, folder: str) -> Prepared:
-        """Return the image to run where `folder` belongs to the sandbox's user.
+    def get(self, image: str, folder: str, file: str = "") -> Prepared:
+        """Return the image to run where `folder`, or only `file` in it, is the sandbox's user's.
 
         Raises the engine's own errors: ImageNotFound when it has no such image.
         """
         with self._lock:
-            key = (image, folder)
+            key = (image, folder, file)
             if key not in self._known:
-                self._known[key] = self._prepare(image, folder)
+                self._known[key] = self._prepare(image, folder, file)
             return self._known[key]
 
-    def _prepare(self, image: str, folder: str) -> Prepared:
+    def _prepare(self, image: str, folder: str, file: str) -> Prepared:
         digest = _image_id(self._api, image)
-        name = hashlib.sha256(f"{digest} {folder}".encode()).hexdigest()[:16]
+        name = prepared_name(digest, folder, file)
         with contextlib.suppress(ImageNotFound):
-            made = _image_id(self._api, f"{_REPOSITORY}:{name}")
-            return Prepared(runs=made, digest=digest)
+            return Prepared(runs=_image_id(self._api, name), digest=digest)
         with self._still_container(digest) as container:
-            if self._owner(container, folder) == SANDBOX_UID:
+            if not file and self._owner(container, folder) == SANDBOX_UID:
                 return Prepared(runs=digest, digest=digest)
-            self._api.put_archive(container, "/", _owned_folder(folder))
-            self._api.commit(container, repository=_REPOSITORY, tag=name)
-        return Prepared(runs=_image_id(self._api, f"{_REPOSITORY}:{name}"), digest=digest)
+            self._api.put_archive(container, "/", _owned(folder, file))
+            changes = [f'LABEL {_LABEL}="{digest}"']
+            repository, _, tag = name.partition(":")
+            self._api.commit(container, repository=repository, tag=tag, changes=changes)
+        return Prepared(runs=_image_id(self._api, name), digest=digest)
 
     @contextlib.contextmanager
     def _still_container(self, image: str) -> Iterator[str]:
@@ -83,17 +87,32 @@ class PreparedImages:
         return first.uid if first is not None and first.isdir() else None
 
 
+def prepared_name(image: str, folder: str, file: str = "") -> str:
+    """Return what the image is called that is made of another for a folder, or a file in it."""
+    words = " ".join(filter(None, (image, folder, file)))
+    return f"{_REPOSITORY}:{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+
+
+def remove_prepared(client: docker.APIClient, image: str) -> None:
+    """Remove what was made of an image, which could not go itself before."""
+    for made in client.images(filters={"label": f"{_LABEL}={image}"}):
+        client.remove_image(made["Id"])
+
+
 def _image_id(client: docker.APIClient, name: str) -> str:
     found: dict[str, object] = client.inspect_image(name)  # type: ignore[no-untyped-call] # its stubs lack it
     return str(found["Id"])
 
 
-def _owned_folder(folder: str) -> bytes:
-    entry = tarfile.TarInfo(str(PurePosixPath(folder).relative_to("/")))
-    entry.type = tarfile.DIRTYPE
-    entry.mode = 0o755
-    entry.uid = entry.gid = SANDBOX_UID
+def _owned(folder: str, file: str) -> bytes:
+    """Return a tar with a folder of the sandbox's user, or with an empty file of it in root's."""
+    place = PurePosixPath(folder).relative_to("/")
+    above = tarfile.TarInfo(str(place))
+    above.type, above.mode = tarfile.DIRTYPE, 0o755
+    last = tarfile.TarInfo(str(place / file)) if file else above
+    last.uid = last.gid = SANDBOX_UID
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
-        archive.addfile(entry)
+        for entry in dict.fromkeys((above, last)):
+            archive.addfile(entry)
     return made.getvalue()

@@ -41,7 +41,7 @@ def command_view(environment: Environment, spec: Spec, tree: Path) -> list[str]:
         *_system(),
         *_kit(environment),
         *_memory_folders(spec),
-        *("--bind", str(tree), spec.returned),
+        *("--bind", str(tree / spec.returned_file), str(Path(spec.returned, spec.returned_file))),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", spec.workdir),
         *(word for name, value in variables.items() for word in ("--setenv", name, value)),
     ]

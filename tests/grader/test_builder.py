@@ -10,7 +10,7 @@ from gradings import Files, Set, bench_of, make_set
 from sandboxes import IMAGE, missing
 
 from labkit.building import Surroundings
-from labkit.model import Verdict
+from labkit.model import Flag, Verdict
 from labkit.records import GradeRecord
 from labkit.sandbox.docker import DockerSandbox
 from labkit_grader.builder import SetupProblemError
@@ -99,17 +99,33 @@ def test_build_that_undoes_the_diff_is_a_set_up_problem(
 @pytest.mark.parametrize(
     ("diff", "build"),
     [
-        ({**RIGHT, "README.md": None}, "echo again > README.md"),
         ({**RIGHT, "new.txt": "x"}, "rm -f new.txt"),
+        ({**RIGHT, "undo": "x"}, "test ! -e undo || printf 'x = 1\\n' > calc.py"),
+        ({"calc.py": "x = 1\n", "undo": "x"}, "test ! -e undo || rm calc.py undo"),
     ],
-    ids=["deleted", "added"],
+    ids=["an addition", "the fix", "what cannot pass"],
 )
-def test_deletions_and_additions_of_the_diff_must_stay_too(
+def test_a_diff_that_lets_build_undo_it_fails_and_is_not_left_ungraded(
     bubblewrap_workplace: Workplace, tmp_path: Path, diff: Files, build: str
 ) -> None:
     record = graded(bubblewrap_workplace, tmp_path, (build,), diff)
-    assert record.verdict is Verdict.UNGRADED
-    assert "change what the diff changed" in record.reason
+    assert record.verdict is Verdict.FAIL
+    assert "the build commands undo what the diff changed: " in record.reason
+    assert Flag.SUSPICIOUS in record.flags
+
+
+@pytest.mark.parametrize("change", [None, "mine\n"], ids=["deleted", "edited"])
+def test_an_edit_of_what_build_makes_anew_on_every_tree_has_no_effect(
+    bubblewrap_workplace: Workplace, tmp_path: Path, change: str | None
+) -> None:
+    """Else a run could choose to be ungraded."""
+    diff = {**RIGHT, "README.md": change}
+    record = graded(bubblewrap_workplace, tmp_path, ("echo made > README.md",), diff)
+    assert (record.verdict, record.flags) == (Verdict.PASS, ())
+    bad = graded(
+        bubblewrap_workplace, tmp_path / "b", ("echo made > README.md",), {"README.md": change}
+    )
+    assert bad.verdict is Verdict.FAIL
 
 
 def test_set_up_that_resets_the_tree_is_not_sound(

@@ -8,7 +8,13 @@ import yaml
 from house import ROOT
 
 from labkit.errors import InputError
-from labkit_grader.command import PLUGIN, UNITTEST, read_command
+from labkit_grader.command import (
+    PLUGIN,
+    UNITTEST,
+    is_own_runner,
+    limits_of,
+    read_command,
+)
 from labkit_grader.testrun import Runner
 
 PATHS = {"tests", "tests/test_a.py", "tox.ini", "src"}
@@ -81,10 +87,10 @@ def test_options_of_unittest_are_kept_and_names_dropped(
 @pytest.mark.parametrize(
     ("words", "run"),
     [
-        ("sh tests/run.sh {report} {tests}", "sh tests/run.sh /report/junit.xml a.sh b.sh"),
-        ("node --test --out={report} {tests}", "node --test --out=/report/junit.xml a.sh b.sh"),
-        ("make check REPORT={report}", "make check REPORT=/report/junit.xml"),
-        ("run {report} {other} {}", "run /report/junit.xml {other} {}"),
+        ("sh tests/run.sh {report} {tests}", "sh tests/run.sh /results/junit.xml a.sh b.sh"),
+        ("node --test --out={report} {tests}", "node --test --out=/results/junit.xml a.sh b.sh"),
+        ("make check REPORT={report}", "make check REPORT=/results/junit.xml"),
+        ("run {report} {other} {}", "run /results/junit.xml {other} {}"),
     ],
     ids=["words", "inside a word", "no tests", "other braces"],
 )
@@ -120,15 +126,45 @@ def test_the_plugin_is_run_in_the_place_of_pytest() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *("make test", "python", "python -m", "tox", "", "python x.py -m y", "node --test"),
-        *("python -m unittest.mock", "python unitTests.py", "TZ=UTC", "run {tests}"),
+        *("make test", "tox", "", "node --test", "poetry run pytest", "uv run py.test -q"),
+        *("python -m unittest.mock", "TZ=UTC", "sh -c 'cd x && npm test'", "go test ./..."),
     ],
 )
 def test_a_command_that_tells_of_no_test_is_refused_with_the_mend(words: str) -> None:
     with pytest.raises(InputError, match="neither pytest nor unittest") as error:
-        read_command(tuple(words.split()))
+        read_command(tuple(shlex.split(words)))
     assert "{report}" in str(error.value.hint)
     assert "python -m unittest" in str(error.value.hint)
+    assert "{exit}" in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "run"),
+    [
+        ("sh check.sh", "sh check.sh"),
+        ("sh check.sh {tests}", "sh check.sh a.sh b.sh"),
+        ("python run_tests.py -m y", "python run_tests.py -m y"),
+        ("make test {exit}", "make test"),
+        ("{exit} poetry run pytest {tests}", "poetry run pytest a.sh b.sh"),
+        ("python -m pytest tests {exit}", "python -m pytest tests"),
+        ("sh tests/pytest_like.sh", "sh tests/pytest_like.sh"),
+    ],
+)
+def test_of_any_other_command_the_exit_code_tells(words: str, run: str) -> None:
+    command = read_command(tuple(words.split()), paths={"tests"})
+    assert command.runner is Runner.EXIT_CODE
+    assert command.argv(("a.sh", "b.sh")) == tuple(run.split())
+    assert is_own_runner(tuple(words.split()))
+    assert "only an exit code tells" in limits_of(tuple(words.split()), guarded=False)[0]
+
+
+def test_what_a_command_cannot_give_depends_on_its_runner() -> None:
+    assert limits_of(("python", "-m", "pytest"), guarded=False) == ()
+    assert limits_of(("TZ=UTC", "python", "-m", "unittest"), guarded=False) == ()
+    assert "could forge it whole" in limits_of(("run", "{report}"), guarded=False)[0]
+    assert limits_of(("run", "{report}"), guarded=True) == ()
+    assert "would pass" in limits_of(("sh", "run.sh"), guarded=False)[0]
+    assert "would pass" not in limits_of(("sh", "run.sh"), guarded=True)[0]
 
 
 @pytest.mark.parametrize(
@@ -139,8 +175,14 @@ def test_a_command_that_tells_of_no_test_is_refused_with_the_mend(words: str) ->
         (("python", "-m", "unittest", "--xml"), "unittest does not know this grading command"),
         (("python", "-m", "unittest", "-k"), "unittest does not know this grading command"),
         (("sh", "-c", "run {report} {tests}"), "one of its own, not part of run {report} {tests}"),
+        (("sh", "-c", "run {tests}"), "one of its own, not part of run {tests}"),
+        (("run", "{report}", "{exit}"), "has both {report} and {exit}"),
+        (("A=1", "{exit}"), "nothing but {exit}"),
     ],
-    ids=["report", "tests", "unknown option", "no value", "tests inside a word"],
+    ids=[
+        *("report", "tests", "unknown option", "no value", "tests inside a word"),
+        *("tests inside a weak command", "report and exit", "nothing but exit"),
+    ],
 )
 def test_a_command_that_mixes_things_up_is_refused(words: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError) as error:
@@ -155,5 +197,5 @@ def test_every_command_in_the_documents_is_one() -> None:
     assert len(blocks) >= 4
     for block in blocks:
         command = read_command(tuple(shlex.split(yaml.safe_load(block)["grading"])))
-        assert command.runner is Runner.JUNIT
-        assert "/report/junit.xml" in " ".join(command.argv(("a",)))
+        reports = "/results/junit.xml" in " ".join(command.argv(("a",)))
+        assert command.runner is (Runner.JUNIT if reports else Runner.EXIT_CODE)

@@ -77,7 +77,7 @@ def test_code_that_never_lets_tests_end_fails(
     record = task.graded(
         bench_of(bubblewrap_sandbox, seconds=2), task.diff({"calc.py": CALC + code + "\n"})
     )
-    assert (record.verdict, record.flags) == (Verdict.FAIL, (flag,))
+    assert (record.verdict, record.flags[:1]) == (Verdict.FAIL, (flag,))
     assert set(record.tests.values()) == {"missing"}
 
 

@@ -93,7 +93,8 @@ def test_a_pass_tells_of_what_was_checked(rows: Set, bench: Bench) -> None:
     record = rows.graded(bench, rows.diff({"calc.py": FIXED}))
     assert (record.verdict, record.flags) == (Verdict.PASS, ())
     assert record.checks == {
-        "process": "exited, exit code 1, which goes with the report",
+        "process": "it ended with code 1, as it must beside the sentinel's failures, "
+        "and the report agrees",
         "sentinel": "6 tests that had to fail did",
         "twin": "5 tests of 5 asked for a wrong result, and none passed",
     }

@@ -84,7 +84,8 @@ def test_a_bug_fix_is_proved_and_graded(tmp_path: Path, sandbox: Sandbox) -> Non
     assert good.seconds is not None
     assert good.image_digest
     bad = made.sealed(evidence).graded(bench, b"")
-    assert (bad.verdict, bad.reason) == (Verdict.FAIL, "2 of 3 expected tests did not pass")
+    reason = "the diff is empty; 2 of 3 expected tests did not pass"
+    assert (bad.verdict, bad.reason) == (Verdict.FAIL, reason)
     assert bad.tests == {
         "tests/test_hidden.py::test_add": "failed",
         "tests/test_hidden.py::test_double": "passed",
@@ -319,7 +320,7 @@ WEAK = "from calc import add\ndef test_mine():\n    assert add(0, 0) == 0\n"
     ("files", "reason"),
     [
         ({"tests/test_mine.py": WEAK}, "the tests catch 0 of 1 fault; not caught: fault 01-abs"),
-        ({}, "no test file was added or changed"),
+        ({}, "the diff is empty; no test file was added or changed"),
         ({"tests/notes.txt": "x"}, "no test file was added or changed"),
         ({"tests/test_mine.py": ""}, "no added test was seen to pass on the real code"),
         (

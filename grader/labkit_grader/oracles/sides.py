@@ -86,11 +86,11 @@ def prove_sides(
     )
 
 
-def run_flags(run: TestRun, lies: tuple[str, ...]) -> tuple[Flag, ...]:
-    """Return the flags that one run of tests earns."""
+def run_flags(run: TestRun, lies: tuple[str, ...], *, starved: bool = False) -> tuple[Flag, ...]:
+    """Return the flags that one run of tests earns; `starved` when a test ran out of memory."""
     flags = {
         Flag.TIMEOUT: run.ended is Ended.TIMEOUT,
-        Flag.OUT_OF_MEMORY: run.ended is Ended.OUT_OF_MEMORY,
+        Flag.OUT_OF_MEMORY: run.ended is Ended.OUT_OF_MEMORY or starved,
         Flag.TAMPERED: bool(lies),
     }
     return tuple(flag for flag, earned in flags.items() if earned)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from labkit.fields import first_words
+from labkit.globs import within
 from labkit.model import Category
-from labkit.tasks import Task, forbidden_edits, within
+from labkit.tasks import Task, forbidden_edits
 from labkit_grader.asking import asks
 from labkit_grader.execute import Bench
 from labkit_grader.material import Example

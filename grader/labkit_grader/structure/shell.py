@@ -29,6 +29,7 @@ def command_fails(bench: Bench, tree: Tree, command: str) -> str:
         argv=("sh", "-c", command),
         image=bench.image,
         returned="/report",
+        returned_file="nothing",
         memory_folders=("/workspace",),
         streamed_tar=write_tar(workspace),
         workdir="/workspace",

@@ -1,6 +1,9 @@
 """What guards a task's verdicts: which wrong expectations validation saw the right code notice."""
 
 import ast
+import codecs
+import io
+import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -125,13 +128,21 @@ def _function(test: str) -> str:
 
 
 def _sites(path: str, data: bytes, seed: str) -> tuple[Site, ...]:
-    if not path.endswith(".py") or (b"coding" in data[:200] and b"utf-8" not in data[:200].lower()):
-        return ()
+    if not path.endswith(".py") or not _is_utf_8(data):
+        return ()  # places are counted in bytes
     try:
         source = Source(path=path, data=data, module=parse(data, path))
         return find_sites(source, Random(f"{seed} {path}"))  # noqa: S311 - any value will do
     except (UnreadableError, RecursionError):
         return ()
+
+
+def _is_utf_8(data: bytes) -> bool:
+    try:
+        name = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        return codecs.lookup(name).name in ("utf-8", "utf-8-sig")
+    except (SyntaxError, LookupError):
+        return False
 
 
 def _picked(sites: Sequence[Site], usable: set[int], chance: Random) -> list[int]:

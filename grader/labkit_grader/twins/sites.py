@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from labkit_grader.pysource import Function, Source, Spans, is_docstring
+from labkit_grader.pysource import Function, Source, Spans, in_scope
 from labkit_grader.twins.edits import Edit
 from labkit_grader.twins.expectations import Expectations, last_name
+from labkit_grader.twins.reach import always_run, owners
 from labkit_grader.twins.wrong import word
 
 TRIAL = "_labkit_trial"
-_ALSO = ("check", "_check", "assert", "_assert", "verify", "_verify", "expect", "_expect")
-_SWALLOWS = frozenset({"raises", "suppress", "warns", "assertRaises", "assertRaisesRegex"})
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 _UNLIKELY = ("BufferError", "FloatingPointError", "StopAsyncIteration", "BlockingIOError")
 _OPPOSITE = {
@@ -51,22 +50,8 @@ def find_sites(source: Source, chance: Random) -> tuple[Site, ...]:
     """Return the sites of a file, always the same ones in the same order; `chance` picks values."""
     finder = _Finder(source, chance)
     return tuple(
-        site for name, function in _owners(source.module) for site in finder.of(name, function)
+        site for name, function in owners(source.module) for site in finder.of(name, function)
     )
-
-
-def _owners(module: ast.Module) -> Iterator[tuple[str, Function]]:
-    """Yield the functions and methods whose assertions nothing but the test run can swallow."""
-    waiting: list[tuple[str, list[ast.stmt]]] = [("", module.body)]
-    while waiting:
-        above, body = waiting.pop(0)
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                waiting.append((f"{above}{node.name}.", node.body))
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
-                node.name.startswith(("test", *_ALSO)) or node.name.endswith("_test")
-            ):
-                yield above + node.name, node
 
 
 class _Finder:
@@ -82,7 +67,7 @@ class _Finder:
         expectations = Expectations(self._spans, function, self._chance)
         found = [
             Site(owner=owner, wrong=edits[0], trial=edits[1])
-            for statement in _reached(function.body)
+            for statement in always_run(function)
             if (edits := self._of_statement(statement, expectations)) is not None
         ]
         if not found and owner.rpartition(".")[2].startswith("test"):
@@ -152,7 +137,7 @@ class _Finder:
     def _at_the_end(self, owner: str, function: Function) -> Iterator[Site]:
         """Yield the end of a test that asserts nothing itself: it would be reached."""
         last = function.body[-1]
-        if isinstance(last, ast.Return | ast.Raise) or _yields(function):
+        if isinstance(last, ast.Raise) or _leaves(function):
             return
         end = self._spans.of(last)[1]
         indent = self._spans.line_start(function.body[-1])
@@ -174,30 +159,6 @@ class _Finder:
 
 def _insert(at: int, text: str) -> Edit:
     return Edit(start=at, end=at, text=text)
-
-
-def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a function whose exceptions end the test, wherever they stand."""
-    for statement in body:
-        if is_docstring(statement):
-            continue
-        yield statement
-        match statement:
-            case ast.With(items=items, body=inner) | ast.AsyncWith(items=items, body=inner):
-                swallows = any(_swallows(each.context_expr) for each in items)
-                yield from () if swallows else _reached(inner)
-            case ast.If(body=inner, orelse=other) | ast.While(body=inner, orelse=other):
-                yield from _reached([*inner, *other])
-            case ast.For(body=inner, orelse=other) | ast.AsyncFor(body=inner, orelse=other):
-                yield from _reached([*inner, *other])
-            case ast.Try(body=inner, handlers=handlers, orelse=other, finalbody=final):
-                yield from _reached([*([] if handlers else inner), *other, *final])
-            case _:
-                pass
-
-
-def _swallows(context: ast.expr) -> bool:
-    return isinstance(context, ast.Call) and last_name(context.func) in _SWALLOWS
 
 
 def _is_raises(node: ast.expr) -> bool:
@@ -229,5 +190,7 @@ def _is_zero_super(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and not node.args and last_name(node.func) == "super"
 
 
-def _yields(function: Function) -> bool:
-    return _contains(function, lambda each: isinstance(each, ast.Yield | ast.YieldFrom))
+def _leaves(function: Function) -> bool:
+    """Return whether a function may end somewhere else than behind its last statement."""
+    kinds = (ast.Return, ast.Yield, ast.YieldFrom)
+    return any(isinstance(each, kinds) for each in in_scope(function.body))

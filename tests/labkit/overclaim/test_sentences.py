@@ -6,7 +6,7 @@ sentences that nobody has seen. The few general faults that it showed were mende
 """
 
 import pytest
-from claims import FACTS, HONEST, Labelled, labelled
+from claims import FACTS, HONEST, Labelled, labelled, score
 
 from labkit.overclaim import Rule
 
@@ -36,7 +36,7 @@ def test_an_overclaim_is_found_by_its_rule(each: Labelled) -> None:
 def test_sentences_that_nobody_tuned_on_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     tuned, held_out = score(TUNED), score(HELD_OUT)
     with capsys.disabled():
-        print(f"\ntuned on: {tuned}\nheld out: {held_out}")
+        print(f"\ntuned on: {tuned}\nheld out: {held_out}")  # noqa: T201 - what it is for
     assert tuned.rightly == tuned.flagged == tuned.overclaims
     assert held_out.precision.low >= 0.75
     assert held_out.recall.low >= 0.70

@@ -88,6 +88,23 @@ def test_a_file_larger_than_what_is_read_back_cannot_be_made(sandbox: Sandbox) -
     assert ran.outcome.exit_code == 0
 
 
+def test_where_one_file_is_returned_nothing_else_can_be_written(sandbox: Sandbox) -> None:
+    ran = run_in(
+        sandbox,
+        "echo kept > one; echo no > two; mkdir new; rm -f one; chmod 777 .; ls -A; echo on >> one",
+        returned_file="one",
+        limits=SMALL,
+    )
+    assert (ran.outcome.exit_code, ran.stdout) == (0, b"one\n")
+    assert ran.files == {"workspace/one": b"kept\non\n"}
+
+
+def test_the_file_that_is_returned_cannot_fill_the_disk(sandbox: Sandbox) -> None:
+    fill = "head -c 40M /dev/zero > one; stat -c %s one; : > one"
+    ran = run_in(sandbox, fill, returned_file="one", limits=SMALL)
+    assert int(ran.stdout) <= SMALL.returned_bytes
+
+
 def test_a_folder_too_large_to_read_back_is_given_up(sandbox: Sandbox) -> None:
     began = time.monotonic()
     with pytest.raises(ReturnedTooLargeError, match="more than 16 MiB"):

@@ -156,6 +156,20 @@ def test_environments_are_listed_and_removed(workplace: Workplace) -> None:
         workplace.run(place, "true")
 
 
+@pytest.mark.docker
+def test_an_environment_that_was_used_goes_with_what_was_made_of_it(
+    docker_workplace: Workplace,
+) -> None:
+    assert isinstance(docker_workplace.sandbox, DockerSandbox)
+    api = docker_workplace.sandbox.api
+    place = docker_workplace.make("echo used")
+    docker_workplace.run(place, "true")
+    made = {each["Id"] for each in api.images(filters={"label": f"labkit.environment={place.key}"})}
+    assert len(made) == 2
+    docker_workplace.workshop.remove(place.key)
+    assert made & {each["Id"] for each in api.images(all=True)} == set()
+
+
 def test_setup_gets_the_files_of_the_base_and_a_variable(workplace: Workplace) -> None:
     making = Making(
         image=IMAGE,
