@@ -237,7 +237,9 @@ def precision(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     inside = [each for found in ranges(sentence.read) for each in (found.low, found.high)]
     for found in (*singles(sentence.read), *inside):
         share = found.unit is Unit.PERCENT and of_passing(sentence)
-        if found.decimals and (share or found.unit is Unit.POINTS):
+        # Below 1, the first digit still tells on which side of 0 a difference lies.
+        spurious = found.decimals and abs(found.value) >= 1
+        if spurious and (share or found.unit is Unit.POINTS):
             step = 100 / facts.tasks if facts.tasks else 100
             yield _finding(
                 sentence,
