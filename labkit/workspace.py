@@ -158,6 +158,10 @@ class Workspace:
         """The result: `md` or `json`."""
         return self.evals / f"summary.{ending}"
 
+    def reviews(self) -> tuple[Path, ...]:
+        """What members wrote about the runs and the result, sorted."""
+        return _files(self.evals / "reviews", "*.md")
+
     def draft(self, task: TaskId) -> Path:
         """The author's unsealed hidden tests and oracle."""
         return self.handover / "drafts" / str(task)

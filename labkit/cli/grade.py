@@ -1,35 +1,21 @@
 """`labkit handin` and `labkit grade`: runs to the holder, and their verdicts."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from labkit.cli.options import HolderKey, Me, SandboxName
+from labkit.cli.wordless import Wordless
 
 _RUNS = "runs"
 
 
-class RunsUnlessTry(TyperGroup):
-    """A group whose first word may be left out: `labkit grade X` is `labkit grade runs X`."""
+class RunsUnlessTry(Wordless):
+    """`labkit grade X` is `labkit grade runs X`."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the word in where another command, or a look at the help, is not meant."""
-        if args[:1] != ["--help"] and (not args or args[0] not in self.commands):
-            args = [_RUNS, *args]
-        return super().parse_args(ctx, args)
-
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Show both ways to call it."""
-        formatter.write_usage(ctx.command_path, "[OPTIONS] [RUN]...")
-        formatter.write_usage(ctx.command_path, "try [OPTIONS] TASK DIFF")
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Show the options of grading runs, then the commands."""
-        runs = self.commands[_RUNS]
-        runs.format_options(type(ctx)(runs, parent=ctx, info_name=_RUNS), formatter)
-        self.format_commands(ctx, formatter)
+    usual = _RUNS
+    usages = ("[OPTIONS] [RUN]...", "try [OPTIONS] TASK DIFF")
 
 
 app = typer.Typer(
