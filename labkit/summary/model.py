@@ -187,7 +187,7 @@ class ConfigurationSummary:
     noise: Noise | None
     """None when no task has two measured attempts."""
     error_parts: ErrorParts | None
-    """None without two tasks of which one has two measured attempts, and when no task mean differs."""
+    """None without two tasks, one of them with two measured attempts, or where no mean differs."""
     minutes: Estimate
     """The median over tasks of the median over attempts."""
     slowest: Tail

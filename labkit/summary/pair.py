@@ -1,4 +1,4 @@
-"""What a summary says of two sets of attempts at the same tasks: the verdict and all it rests on."""
+"""What a summary says of two sets of attempts at the same tasks: verdict, and what it rests on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -140,8 +140,12 @@ class Rerun:
     """Description of the configuration then."""
     now: str
     outcome: Outcome
+    ahead: str | None
+    """`earlier` or `now`; None unless the outcome is detectable."""
     why: str
     paired: Paired
+    p_adjusted: float | None
+    """p_mid by Holm over all reruns."""
     changed: tuple[TaskId, ...]
     """Tasks of the same name whose prompt, fields or hidden tests changed: not compared."""
     only_earlier: tuple[TaskId, ...]
