@@ -1,8 +1,7 @@
 """Quantiles of the distributions behind the intervals.
 
 `scipy.special` is imported by the function that needs it. The import takes several tenths of a
-second, longer than a whole summary, which draws quantiles of the normal distribution and of
-Student's t: these are worked out here.
+second, longer than a whole summary, whose few quantiles are worked out here instead.
 """
 
 import math
@@ -69,8 +68,26 @@ def _expanded(x: float, degrees: int) -> float:
     return x + math.fsum(term / float(degrees) ** power for power, term in enumerate(terms, 1))
 
 
-def beta_quantile(probability: float, *, alpha: float, beta: float) -> float:
-    """Return the quantile of the beta distribution with shapes `alpha` and `beta` (above 0)."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import, see above
+def beta_quantile(probability: float, *, alpha: int, beta: int) -> float:
+    """Return the quantile of the beta distribution with shapes `alpha` and `beta` (1 or more).
 
-    return float(betaincinv(alpha, beta, probability))
+    It is the rate at which `alpha` or more of (alpha + beta - 1) draws succeed with `probability`,
+    found by bisection; for many draws it is scipy's.
+    """
+    draws = alpha + beta - 1
+    if draws > _MANY:
+        from scipy.special import betaincinv  # noqa: PLC0415 - slow to import, see above
+
+        return float(betaincinv(alpha, beta, probability))
+    ways = [float(math.comb(draws, many)) for many in range(alpha, draws + 1)]
+    low, high = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        rate = (low + high) / 2
+        reached = math.fsum(
+            way * rate**many * (1 - rate) ** (draws - many) for many, way in enumerate(ways, alpha)
+        )
+        if reached < probability:
+            low = rate
+        else:
+            high = rate
+    return (low + high) / 2

@@ -198,7 +198,7 @@ def _compare(
         second=second,
         outcome=outcome,
         ahead=ahead,
-        why=obstacle or ("" if told else _few(test.moved)),
+        why=obstacle or ("" if told else _why_not(test.moved, adjusted)),
         difference=Estimate(
             value=None if mean is None else float(mean),
             interval=interval,
@@ -213,13 +213,15 @@ def _compare(
     )
 
 
-def _few(moved: int) -> str:
-    if moved >= FEWEST_MOVED:
-        return ""
-    return (
-        f"{counted(moved, 'team')} saw a difference, and with fewer than {FEWEST_MOVED} teams "
-        "none could be detected"
-    )
+def _why_not(moved: int, adjusted: float | None) -> str:
+    if moved < FEWEST_MOVED:
+        return (
+            f"{counted(moved, 'team')} saw a difference, and with fewer than {FEWEST_MOVED} teams "
+            "none could be detected"
+        )
+    if adjusted is not None and adjusted <= SIGNIFICANCE:
+        return "a borderline case: the test would do, but the interval includes 0, and both decide"
+    return ""
 
 
 def _obstacle(
