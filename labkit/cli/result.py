@@ -8,6 +8,7 @@ from labkit.cli.console import data, say
 from labkit.cli.finished import finished_study
 from labkit.cli.lab import Lab
 from labkit.configurations import read_configurations
+from labkit.errors import InputError
 from labkit.fields import json_text, read_bytes
 from labkit.model import ConfigurationId
 from labkit.phases import require_graded, require_unblinded
@@ -54,6 +55,8 @@ def summarise_lab(beside: Beside, *, as_json: bool) -> None:
 
 
 def _scores(lab: Lab, path: Path) -> Mapping[ConfigurationId, float]:
+    if not path.is_file():
+        raise InputError(f"no file {path}", hint="give a CSV file with columns configuration,score")
     known = [found.id for found in read_configurations(lab.workspace)]
     return read_scores(read_bytes(path), path.name, known)
 

@@ -32,6 +32,8 @@ class Earlier:
 
 def read_earlier(path: Path) -> Earlier:
     """Read a summary.json; raises a LabkitError that names the file when it is not one."""
+    if not path.is_file():
+        raise InputError(f"no file {path}", hint="give the path of a summary.json")
     values = read_json(path, schema=SCHEMA)
     try:
         return _earlier(path, values)

@@ -122,7 +122,8 @@ class Comparison:
     """Whether what the test says stays if missing runs had all gone one way or the other; None when
     none is missing. A difference that does not survive is never called detectable."""
     difference_bounds: Interval | None
-    """The mean difference in those two cases; None when none is missing."""
+    """The mean difference in those two cases, over all planned tasks: it need not hold the measured
+    one. None when none is missing."""
     noise_as_large: float | None
     """How often the noise of single attempts alone makes a difference at least as large as this
     one: the larger of both configurations' shares, by `Noise`; None without two attempts."""
