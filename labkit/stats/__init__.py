@@ -11,6 +11,7 @@ from labkit.stats.agreement import (
 from labkit.stats.alpha import Metric, krippendorff_alpha, krippendorff_alpha_interval
 from labkit.stats.blinding import blinding_index, blinding_interval
 from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
+from labkit.stats.clusters import clustered_interval, clustered_size
 from labkit.stats.design import Design
 from labkit.stats.exact_power import Power, detectable_effect, power
 from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
@@ -19,7 +20,12 @@ from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
 from labkit.stats.passk import pass_at_k, pass_hat_k
-from labkit.stats.planning import expected_spread, minimum_detectable_effect, tasks_needed
+from labkit.stats.planning import (
+    expected_spread,
+    minimum_detectable_effect,
+    rule_of_thumb_power,
+    tasks_needed,
+)
 from labkit.stats.rates import (
     agresti_coull_interval,
     clopper_pearson_interval,
@@ -27,6 +33,7 @@ from labkit.stats.rates import (
     wald_standard_error,
     wilson_interval,
 )
+from labkit.stats.resplit import largest_noise, noise_at_least, typical_noise
 from labkit.stats.tables import (
     ChiSquared,
     bonett_price_interval,
@@ -60,6 +67,8 @@ __all__ = [
     "bonett_price_interval",
     "bootstrap_interval",
     "clopper_pearson_interval",
+    "clustered_interval",
+    "clustered_size",
     "combined_standard_error",
     "detectable_effect",
     "effective_tasks",
@@ -71,22 +80,26 @@ __all__ = [
     "intraclass_correlation",
     "krippendorff_alpha",
     "krippendorff_alpha_interval",
+    "largest_noise",
     "mcnemar_chi_squared",
     "mcnemar_test",
     "mean_interval",
     "median_interval",
     "minimum_detectable_effect",
     "newcombe_interval",
+    "noise_at_least",
     "paired_interval",
     "pass_at_k",
     "pass_hat_k",
     "power",
     "raw_agreement",
+    "rule_of_thumb_power",
     "sign_flip_test",
     "standard_error",
     "standard_errors_bar",
     "tango_interval",
     "tasks_needed",
+    "typical_noise",
     "variance_parts",
     "wald_standard_error",
     "weighted_kappa",
