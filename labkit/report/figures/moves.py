@@ -1,0 +1,147 @@
+"""Task by task, where two configurations stand: one line a task, or counts when there are many."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from labkit.fields import counted
+from labkit.report.figures.canvas import (
+    COLUMN,
+    FAINT,
+    INK,
+    PALE,
+    WIDTH,
+    Box,
+    Picture,
+    axes,
+    colour,
+    columns,
+    draw,
+    fitted,
+    shape,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_LINES = 60
+_MOST_COLUMNS = 34
+_LINE, _TOP, _BOTTOM, _RIGHT = 0.22, 0.45, 0.5, 0.35
+_CELL = 0.62
+_LARGE, _SMALL = 8, 4.5
+
+
+class Move(NamedTuple):
+    """One task's share of attempts passed, of the one configuration and of the other."""
+
+    task: str
+    first: float
+    second: float
+
+
+def moves(tasks: Sequence[Move], first: str, second: str) -> Picture | None:
+    """Draw what became of each task from the first configuration to the second."""
+    if not tasks:
+        return None
+    up = sum(task.second > task.first for task in tasks)
+    down = sum(task.second < task.first for task in tasks)
+    told = (
+        f"{second} passed more attempts than {first} on {counted(up, 'task')}, fewer on "
+        f"{counted(down, 'task')}, and as many on {counted(len(tasks) - up - down, 'task')}."
+    )
+    many = len(tasks) > MOST_LINES
+    return Picture(
+        title=f"{first} and {second}, task by task",
+        alt=told,
+        caption=f"{told} {_how_to_read(first, second, many=many)}",
+        svg=_counts(tasks, first, second) if many else _lines(tasks, first, second),
+    )
+
+
+def _how_to_read(first: str, second: str, *, many: bool) -> str:
+    if many:
+        return (
+            f"With more than {MOST_LINES} tasks they are counted: each number is how many tasks "
+            f"had this share for {first} and that share for {second}. On the diagonal they were "
+            "level."
+        )
+    return f"One line a task, those in front on which {second} gained most."
+
+
+def _lines(tasks: Sequence[Move], first: str, second: str) -> bytes:
+    ordered = sorted(tasks, key=lambda each: (each.first - each.second, each.task))
+    names = [fitted(each.task, _MOST_COLUMNS) for each in ordered]
+    left = COLUMN * max(map(columns, names)) + 0.15
+    inside = _LINE * len(ordered)
+
+    def paint(figure: "Figure") -> None:
+        plot = axes(
+            figure, Box(left=left, bottom=_BOTTOM, width=WIDTH - left - _RIGHT, height=inside)
+        )
+        places = range(len(ordered))
+        plot.hlines(places, 0, 1, color=PALE, linewidth=0.6, zorder=1)
+        for place, each in enumerate(ordered):
+            better = colour(1) if each.second > each.first else colour(0)
+            plot.plot([each.first, each.second], [place] * 2, color=better, linewidth=2, zorder=2)
+        plot.plot(
+            [each.first for each in ordered],
+            places,
+            shape(0),
+            markersize=_LARGE,
+            markerfacecolor="white",
+            markeredgecolor=colour(0),
+            markeredgewidth=1.6,
+            clip_on=False,
+            label=first,
+        )
+        plot.plot(
+            [each.second for each in ordered],
+            places,
+            shape(1),
+            markersize=_SMALL,
+            color=colour(1),
+            clip_on=False,
+            label=second,
+        )
+        plot.set_ylim(len(ordered) - 0.5, -0.5)
+        plot.set_yticks(places, names)
+        _share_axis(plot)
+        plot.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.1
+        )
+
+    return draw(inside + _TOP + _BOTTOM, paint)
+
+
+def _share_axis(plot: "Axes") -> None:
+    plot.set_xlim(0, 1)
+    plot.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    plot.set_xlabel("attempts passed")
+    plot.spines["left"].set_visible(False)
+
+
+def _counts(tasks: Sequence[Move], first: str, second: str) -> bytes:
+    found = Counter((each.first, each.second) for each in tasks)
+    levels = sorted({level for pair in found for level in pair})
+    place = {level: index for index, level in enumerate(levels)}
+    side = _CELL * len(levels)
+    most = max(found.values())
+
+    def paint(figure: "Figure") -> None:
+        plot = axes(figure, Box(left=(WIDTH - side) / 2, bottom=0.6, width=side, height=side))
+        plot.plot([-0.5, len(levels) - 0.5], [-0.5, len(levels) - 0.5], color=PALE, zorder=1)
+        for (one, other), number in found.items():
+            x, y = place[one], place[other]
+            ground = FAINT if one == other else colour(1 if other > one else 0)
+            plot.scatter(x, y, s=900 * number / most, color=ground, alpha=0.3, linewidths=0)
+            plot.text(x, y, str(number), ha="center", va="center", color=INK)
+        texts = [f"{100 * level:.0f} %" for level in levels]
+        plot.set_xticks(range(len(levels)), texts)
+        plot.set_yticks(range(len(levels)), texts)
+        plot.set_xlim(-0.5, len(levels) - 0.5)
+        plot.set_ylim(-0.5, len(levels) - 0.5)
+        plot.set_xlabel(f"attempts passed by {first}")
+        plot.set_ylabel(f"attempts passed by {second}")
+
+    return draw(side + 0.8, paint)
