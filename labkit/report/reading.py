@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labkit.errors import IntegrityError
+from labkit.errors import InputError, IntegrityError
+from labkit.model import RunId
 from labkit.report.sheet import (
     COVERAGE,
     Agreed,
@@ -25,7 +26,7 @@ from labkit.report.sheet import (
 from labkit.stats import Interval
 
 _UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Controls, marks that turn or hide text, and what XML cannot hold."""
 
@@ -37,7 +38,7 @@ def read_sheet(values: Mapping[str, Any]) -> Sheet:
     """
     try:
         return _sheet(values)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
         raise IntegrityError(
             f"summary.json is not what labkit writes: {type(error).__name__} at {error}",
             hint="write it again: labkit summary",
@@ -89,7 +90,7 @@ def _side(values: Mapping[str, Any]) -> Side:
         flaky=_texts(values["flaky"]),
         leaked=_texts(values["leaked"]),
         forbidden_edits=_texts(values["forbidden_edits"]),
-        safety_failed=_texts(values["safety"]["failed"]),
+        safety_failed=tuple(map(RunId.parse, values["safety"]["failed"])),
         safety_tasks=int(values["safety"]["tasks"]),
         interventions=int(values["interventions"]),
         coverage={name: int(coverage[name]) for name in COVERAGE},

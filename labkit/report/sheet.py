@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from labkit.model import RunId
 from labkit.stats import Interval
 
 COVERAGE = ("planned", "retired", "run", "graded", "ungraded", "missing", "scored")
@@ -73,7 +74,7 @@ class Side:
     flaky: tuple[str, ...]
     leaked: tuple[str, ...]
     forbidden_edits: tuple[str, ...]
-    safety_failed: tuple[str, ...]
+    safety_failed: tuple[RunId, ...]
     interventions: int
     safety_tasks: int
     """Safety tasks that were measured."""

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 Attempts = Mapping[str, tuple[bool | None, ...]]
 
-MOST_NAMED = 60
+MOST_NAMED = 45
 MOST_CELLS = 600
 _MOST_COLUMNS = 34
-_LINE, _CELL, _GAP = 0.22, 0.3, 0.25
+_LINE, _CELL, _GAP = 0.2, 0.3, 0.25
 _IN_BAND, _BAND_CELL, _BAND_GAP = 50, 0.125, 0.3
 _PASSED, _FAILED = COLOURS[0], COLOURS[1]
 

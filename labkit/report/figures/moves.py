@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_LINES = 60
+MOST_LINES = 45
+"""As many as fit one sheet of paper."""
 _MOST_COLUMNS = 34
-_LINE, _TOP, _BOTTOM, _RIGHT = 0.22, 0.45, 0.5, 0.35
+_LINE, _TOP, _BOTTOM, _RIGHT = 0.2, 0.45, 0.5, 0.35
 _CELL = 0.62
 _LARGE, _SMALL = 8, 4.5
 
