@@ -10,12 +10,11 @@ from labkit.cli.leakcheck import read_review
 from labkit.cli.regrading import regrades, require_in_force
 from labkit.configurations import read_configurations
 from labkit.evidence import load_intact, require_vouched_grades
-from labkit.fields import json_text, read_bytes
+from labkit.fields import read_bytes
 from labkit.model import HardFailKind, RunId, TaskId
 from labkit.phases import Progress, require_graded, require_unblinded
 from labkit.records import RunRecord, load_grade
-from labkit.report.data import to_json
-from labkit.report.markdown import render
+from labkit.report import explain, reports
 from labkit.rubric import load_rubric
 from labkit.scores import mean_marks, read_scores
 from labkit.study import RunResult, Study
@@ -25,17 +24,24 @@ from labkit.workspace import replace
 
 
 def summarise_lab(*, as_json: bool) -> None:
-    """Write summary.md and summary.json, and print one of them."""
+    """Write the summary in every form, and print its Markdown or its JSON."""
     lab = Lab.open()
     done = require_graded(lab.workspace)
     require_unblinded(lab.workspace)
     summary = summarise(_study(lab, done))
-    values = json_text(to_json(summary))
-    text = render(summary)
-    replace(lab.workspace.summary("json"), values)
-    replace(lab.workspace.summary("md"), text)
-    data(values if as_json else text)
-    say(f"written: {lab.workspace.summary('md')} and summary.json beside it")
+    written = []
+    for ending, content in reports(summary):
+        path = lab.workspace.summary(ending)
+        replace(path, content)
+        written.append(path.name)
+        if ending == ("json" if as_json else "md"):
+            data(content)
+    say(f"written to {lab.workspace.evals}: {', '.join(written)}")
+
+
+def explain_term(word: str) -> None:
+    """Print what a word of the reports means."""
+    data(explain(word))
 
 
 def _study(lab: Lab, done: Progress) -> Study:

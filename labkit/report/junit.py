@@ -9,9 +9,10 @@ from labkit.fields import counted
 from labkit.report.sheet import Row, Sheet, Side
 
 _SECONDS = 60
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
-def to_junit(sheet: Sheet) -> bytes:
+def to_junit(sheet: Sheet) -> str:
     """Return a suite for each configuration; what was not measured is skipped, never failed."""
     root = ET.Element("testsuites", name=f"labkit {sheet.team}")
     for side in sheet.sides:
@@ -27,8 +28,7 @@ def to_junit(sheet: Sheet) -> bytes:
         _count(suite)
     _count(root)
     ET.indent(root)
-    document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return document + b"\n"
+    return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
 
 
 def _cases(suite: ET.Element, sheet: Sheet, side: Side) -> None:

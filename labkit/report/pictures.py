@@ -123,7 +123,7 @@ def _panels(sheet: Sheet) -> Iterator[Panel]:
     yield _panel(sheet, "tokens a run", lambda side: _each(side.tokens))
     yield _panel(sheet, "cost a run", lambda side: _each(side.cost))
     for name in ("minutes", "tokens", "cost"):
-        yield _panel(sheet, f"{name} a pass", lambda side, name=name: side.per_pass.get(name))
+        yield _panel(sheet, f"{name} a pass", _of_a_pass(name))
 
 
 def _minutes(sheet: Sheet, side: Side) -> Amount:
@@ -145,6 +145,10 @@ def _panel(sheet: Sheet, title: str, value_of: Callable[[Side], float | None]) -
             for each in found
         ),
     )
+
+
+def _of_a_pass(name: str) -> Callable[[Side], float | None]:
+    return lambda side: side.per_pass.get(name)
 
 
 def _each(total: Sum) -> float | None:

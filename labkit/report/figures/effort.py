@@ -109,8 +109,8 @@ def _panel(plot: "Axes", panel: Panel) -> None:
             ends_of_bar = [one.interval.low, one.interval.high]
             plot.plot(ends_of_bar, [place] * 2, color=INK, linewidth=1.4)
         shade = INK if one.value is not None else FAINT
-        plot.text(ends[place] + longest * 0.05, place, one.text, va="center", color=shade)
-    plot.set_xlim(0, longest * 1.75)
+        plot.text(ends[place] + longest * 0.08, place, one.text, va="center", color=shade)
+    plot.set_xlim(0, longest * 1.8)
     plot.set_xticks([])
     plot.set_title(panel.title, fontsize=9, loc="left")
     plot.spines["bottom"].set_visible(False)

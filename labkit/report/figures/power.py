@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.fields import counted
-from labkit.report.figures.canvas import COLOURS, FAINT, INK, WIDTH, Box, Picture, axes, draw
+from labkit.report.figures.canvas import (
+    COLOURS,
+    COLUMN,
+    FAINT,
+    INK,
+    WIDTH,
+    Box,
+    Picture,
+    axes,
+    columns,
+    draw,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +69,12 @@ def power(
 
 
 def _draw(here: Plan, chances: Sequence[tuple[float, float]], others: Sequence[Plan]) -> bytes:
+    longest = max(columns(f"{plan.reach}: {plan.name}") for plan in (here, *others))
+    right = COLUMN * longest + 0.6
+
     def paint(figure: "Figure") -> None:
-        plot = axes(figure, Box(left=0.85, bottom=0.55, width=WIDTH - 3.3, height=_HEIGHT - 0.7))
+        width = WIDTH - 0.85 - right
+        plot = axes(figure, Box(left=0.85, bottom=0.55, width=width, height=_HEIGHT - 0.7))
         plot.axhline(WANTED, color=FAINT, linewidth=0.8, linestyle=":")
         effects, powers = zip(*chances, strict=True)
         plot.plot(effects, powers, color=COLOURS[1], linewidth=2.4)
