@@ -105,7 +105,7 @@ TERMS = (
     ),
     Term(
         "mid-p",
-        ("p", "p value", "p-value", "exact p", "p mid"),
+        ("p", "p-value", "exact p", "p mid"),
         "The result of the sign-flip test: how often chance alone gives a difference at least as "
         "large. Worlds with exactly the observed difference count half for mid-p and whole for "
         "exact p. Up to .05 labkit says detectable. It is not the chance that A and B are equal.",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from labkit.fields import counted
+from labkit.fields import counted, first_words
 from labkit.report import pictures
 from labkit.report.figures import Picture
 from labkit.report.sheet import COVERAGE, Measure, Pair, Row, Sheet, Side, Sum
@@ -115,7 +115,7 @@ def _figures(sheet: Sheet) -> Table:
             ("Tasks passed", *map(passed, sheet.sides)),
             ("Pass rate", *(_share(side.rate) for side in sheet.sides)),
             ("pass^2", *(_share(side.pass_hat_2) for side in sheet.sides)),
-            ("Flaky tasks", *(", ".join(side.flaky) or "none" for side in sheet.sides)),
+            ("Flaky tasks", *(first_words(side.flaky) or "none" for side in sheet.sides)),
         ),
     )
 

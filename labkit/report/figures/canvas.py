@@ -64,12 +64,12 @@ class Box:
 
 def draw(height: float, paint: Callable[["Figure"], None]) -> bytes:
     """Return what `paint` draws on paper of this height as SVG."""
+    # That a letter is not in the font of the drawing is no matter: the reader's font has it.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     import matplotlib as mpl  # noqa: PLC0415 - takes half a second, and most commands draw nothing
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    # That a letter is not in the font of the drawing is no matter: the reader's font has it.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     out = io.BytesIO()
     style: dict[Any, Any] = {**mpl.rcParamsDefault, **_STYLE}  # whatever the user has set up
     with warnings.catch_warnings(), mpl.rc_context(style):
@@ -78,7 +78,8 @@ def draw(height: float, paint: Callable[["Figure"], None]) -> bytes:
         FigureCanvasSVG(figure)
         paint(figure)
         figure.savefig(out, format="svg", metadata=_NOT_WRITTEN)
-    return out.getvalue()
+    drawn = out.getvalue()
+    return drawn[drawn.index(b"<svg") :]  # a page needs no declaration, and no address of a DTD
 
 
 def axes(figure: "Figure", box: Box) -> "Axes":

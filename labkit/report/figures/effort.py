@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LINE, _TOP, _BOTTOM, _GAP = 0.34, 0.35, 0.15, 0.3
 _ACROSS = 3
 _BAR = 0.6
+_MOST_RINGS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +97,10 @@ def _panel(plot: "Axes", panel: Panel) -> None:
     for place, one in enumerate(panel.amounts):
         if one.value is not None:
             plot.barh(place, one.value, height=_BAR, color=colour(place), alpha=0.5)
+        rings = one.tasks if len(one.tasks) <= _MOST_RINGS else ()
         plot.plot(
-            one.tasks,
-            [place] * len(one.tasks),
+            rings,
+            [place] * len(rings),
             "o",
             color=colour(place),
             markersize=4,

@@ -85,26 +85,7 @@ def _lines(tasks: Sequence[Move], first: str, second: str) -> bytes:
         for place, each in enumerate(ordered):
             better = colour(1) if each.second > each.first else colour(0)
             plot.plot([each.first, each.second], [place] * 2, color=better, linewidth=2, zorder=2)
-        plot.plot(
-            [each.first for each in ordered],
-            places,
-            shape(0),
-            markersize=_LARGE,
-            markerfacecolor="white",
-            markeredgecolor=colour(0),
-            markeredgewidth=1.6,
-            clip_on=False,
-            label=first,
-        )
-        plot.plot(
-            [each.second for each in ordered],
-            places,
-            shape(1),
-            markersize=_SMALL,
-            color=colour(1),
-            clip_on=False,
-            label=second,
-        )
+        _ends(plot, ordered, first, second)
         plot.set_ylim(len(ordered) - 0.5, -0.5)
         plot.set_yticks(places, names)
         _share_axis(plot)
@@ -113,6 +94,31 @@ def _lines(tasks: Sequence[Move], first: str, second: str) -> bytes:
         )
 
     return draw(inside + _TOP + _BOTTOM, paint)
+
+
+def _ends(plot: "Axes", ordered: Sequence[Move], first: str, second: str) -> None:
+    """Draw both ends of all lines: a ring, and a square that fits into it."""
+    places = range(len(ordered))
+    plot.plot(
+        [each.first for each in ordered],
+        places,
+        shape(0),
+        markersize=_LARGE,
+        markerfacecolor="white",
+        markeredgecolor=colour(0),
+        markeredgewidth=1.6,
+        clip_on=False,
+        label=first,
+    )
+    plot.plot(
+        [each.second for each in ordered],
+        places,
+        shape(1),
+        markersize=_SMALL,
+        color=colour(1),
+        clip_on=False,
+        label=second,
+    )
 
 
 def _share_axis(plot: "Axes") -> None:
