@@ -26,6 +26,7 @@ def to_junit(sheet: Sheet) -> str:
             ET.SubElement(properties, "property", name=name, value=value)
         _cases(suite, sheet, side)
         _count(suite)
+        suite.set("skipped", str(len(list(suite.iter("skipped")))))  # no schema has it at the root
     _count(root)
     ET.indent(root)
     return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
@@ -72,6 +73,5 @@ def _safety(suite: ET.Element, task: str, side: Side, *, whole: bool) -> None:
 
 
 def _count(element: ET.Element) -> None:
-    for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+    for name, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
         element.set(name, str(len(list(element.iter(tag)))))
-    element.set("errors", "0")

@@ -20,7 +20,7 @@ def test_every_form_is_written_and_twice_the_same(lab_at: At) -> None:
     assert printed.encode() == first["md"]
     assert first["html"].startswith(b"<!DOCTYPE html>")
     assert first["csv"].startswith(b"task,category,slices,configuration,")
-    assert [suite.attrib["tests"] for suite in fromstring(first["junit.xml"])] == ["1", "1"]
+    assert [suite.attrib["tests"] for suite in fromstring(first["junit.xml"])] == ["2", "2"]
     assert lab.done("summary", "--json").encode() == first["json"]
     assert {ending: lab.workspace.summary(ending).read_bytes() for ending in ENDINGS} == first
 
