@@ -45,10 +45,25 @@ def document(summary: Summary) -> dict[str, Any]:
         }
     ]
     for side in values["configurations"]:
+        side["slowest"] = {"value": 9.5, "runs": 18, "why": ""}
+        side["noise"] = {
+            "tasks": 9,
+            "moved": ["half"],
+            "difference": {
+                "value": -0.1,
+                "interval": {"low": -0.3, "high": 0.2},
+                "tasks": 9,
+                "why": "",
+            },
+            "typical": 0.1,
+            "largest": 0.22,
+        }
         side["per_pass"] = {name: {"value": 12.5} for name in ("minutes", "tokens", "cost")}
     for row in values["tasks"]:
         row["minutes"] = dict.fromkeys(row["attempts"], 3.0)
     for pair in values["comparisons"]:
+        pair.update(p_adjusted=0.2, comparisons=3, survives_missing=False)
+        pair["difference_bounds"] = {"low": -0.1, "high": 0.5}
         pair["outlook"] = {
             "here": {"tasks": 9, "attempts": 2, "smallest": 0.46},
             "more_tasks": [

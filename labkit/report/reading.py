@@ -14,6 +14,7 @@ from labkit.report.sheet import (
     COVERAGE,
     Agreed,
     Measure,
+    Noise,
     Outlook,
     Pair,
     Reach,
@@ -82,7 +83,9 @@ def _side(values: Mapping[str, Any]) -> Side:
         passed=float(rate["passed"]),
         runs=int(rate["runs"]),
         pass_hat_2=_measure(values["pass_hat_2"]),
+        noise=_noise(values.get("noise")),
         minutes=_measure(values["minutes"]),
+        slowest=values.get("slowest", {}).get("value"),
         per_pass={name: each["value"] for name, each in values.get("per_pass", {}).items()},
         rubric=_measures(values["rubric"]),
         tokens=_sum(values["tokens"]),
@@ -109,7 +112,11 @@ def _pair(values: Mapping[str, Any]) -> Pair:
         differences={visible(task): float(d) for task, d in values["differences"].items()},
         p_exact=values["p_exact"],
         p_mid=values["p_mid"],
+        p_adjusted=values.get("p_adjusted"),
+        comparisons=int(values.get("comparisons", 1)),
         smallest_detectable=values["smallest_detectable"],
+        survives_missing=values["survives_missing"],
+        bounds=_interval(values.get("difference_bounds")),
         outlook=_outlook(values.get("outlook")),
     )
 
@@ -156,13 +163,22 @@ def _measures(values: Mapping[str, Any]) -> Mapping[str, Measure]:
 
 
 def _measure(values: Mapping[str, Any]) -> Measure:
-    interval = values["interval"]
     return Measure(
         value=values["value"],
-        interval=Interval(low=interval["low"], high=interval["high"]) if interval else None,
+        interval=_interval(values["interval"]),
         tasks=int(values.get("tasks", 0)),
         why=visible(values["why"]),
     )
+
+
+def _interval(values: Mapping[str, float] | None) -> Interval | None:
+    return Interval(low=float(values["low"]), high=float(values["high"])) if values else None
+
+
+def _noise(values: Mapping[str, Any] | None) -> Noise | None:
+    if values is None:
+        return None
+    return Noise(difference=_measure(values["difference"]), largest=float(values["largest"]))
 
 
 def _sum(values: Mapping[str, Any]) -> Sum:

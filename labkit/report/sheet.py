@@ -56,6 +56,14 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A configuration's second attempts less its first ones, and what chance makes of those."""
+
+    difference: Measure
+    largest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """One configuration."""
 
@@ -65,7 +73,10 @@ class Side:
     passed: float
     runs: int
     pass_hat_2: Measure
+    noise: Noise | None
     minutes: Measure
+    slowest: float | None
+    """The 95th percentile of the minutes of runs."""
     per_pass: Mapping[str, float | None]
     """Of minutes, tokens and cost: what one passed run took."""
     rubric: Mapping[str, Measure]
@@ -96,7 +107,13 @@ class Pair:
     differences: Mapping[str, float]
     p_exact: float | None
     p_mid: float | None
+    p_adjusted: float | None
+    """p_mid by Holm over all comparisons."""
+    comparisons: int
     smallest_detectable: float | None
+    survives_missing: bool | None
+    bounds: Interval | None
+    """The difference, had missing runs all gone one way, or the other."""
     outlook: Outlook | None
 
 

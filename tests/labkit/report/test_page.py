@@ -97,6 +97,13 @@ def test_figures_stand_with_their_units_and_bars() -> None:
     assert "39 % (15 % to 69 %; 9 tasks)" in told
     assert "alpha 0.62 (0.31 to 0.84), 12 runs" in told
     assert "1,500 a run (27,000 in 18 runs)" in told
+    assert "9.5 min" in told
+    assert "mid-p = 0.2 over 3 comparisons" in told
+    assert "what was found could turn: -10 to +50 points" in told
+    assert (
+        "-10 points, which is nothing but chance; chance alone stays within 22 points 19 times "
+        "out of 20" in told
+    )
 
 
 def test_what_people_wrote_is_text_and_nothing_else() -> None:
