@@ -67,8 +67,7 @@ def document(summary: Summary) -> dict[str, Any]:
         pair["outlook"] = {
             "here": {"tasks": 9, "attempts": 2, "smallest": 0.46},
             "more_tasks": [
-                {"tasks": 18, "attempts": 2, "smallest": 0.3},
-                {"tasks": 4, "attempts": 2, "smallest": 1.3},
+                {"tasks": n, "attempts": 2, "smallest": 1.38 / n**0.5} for n in (4, 12, 18, 36, 900)
             ],
             "more_attempts": {"tasks": 9, "attempts": 3, "smallest": None},
             "powers": [{"effect": n / 10, "power": min(1, n / 5)} for n in range(7)],

@@ -74,7 +74,7 @@ def _noise(found: Noise | None) -> str:
     if found is None or found.difference.value is None:
         return unavailable("no task has two measured attempts")
     return (
-        f"{points(found.difference.value)}, which is nothing but chance; chance alone stays within "
+        f"{points(found.difference.value)}, by chance alone, which stays within "
         f"{_size(found.largest)} 19 times out of 20"
     )
 

@@ -1,12 +1,13 @@
 """Which pictures a summary has, and what of the sheet goes into each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from labkit.fields import counted
 from labkit.report.figures import (
     Amount,
     Bar,
     Dimension,
+    End,
     Move,
     Panel,
     Picture,
@@ -29,6 +30,9 @@ from labkit.report.wording import (
     points_interval,
 )
 
+_ABOUT_TWICE = 1.8
+_LARGEST = 20
+
 
 def rates(sheet: Sheet) -> Picture | None:
     """Draw rates, pass^2 and the differences."""
@@ -40,8 +44,12 @@ def rates(sheet: Sheet) -> Picture | None:
             _rate(f"{side.id} pass^2", side.pass_hat_2, index),
         )
     ]
-    places = {side.id: index for index, side in enumerate(sheet.sides)}
+    places = _places(sheet)
     return forest(bars, [_difference(pair, places.get(pair.second, 0)) for pair in sheet.pairs])
+
+
+def _places(sheet: Sheet) -> dict[str, int]:
+    return {side.id: index for index, side in enumerate(sheet.sides)}
 
 
 def _rate(label: str, found: Measure, side: int) -> Bar:
@@ -74,7 +82,12 @@ def moved(sheet: Sheet, pair: Pair) -> Picture | None:
         first, second = row.mean(pair.first), row.mean(pair.second)
         if first is not None and second is not None:
             found.append(Move(row.task, first, second))
-    return moves(found, pair.first, pair.second)
+    places = _places(sheet)
+    return moves(
+        found,
+        End(pair.first, places.get(pair.first, 0)),
+        End(pair.second, places.get(pair.second, 0)),
+    )
 
 
 def attempts(sheet: Sheet) -> Picture | None:
@@ -156,14 +169,21 @@ def _each(total: Sum) -> float | None:
 
 
 def outlook(pair: Pair) -> Picture | None:
-    """Draw what this comparison could have detected."""
+    """Draw what this comparison could have detected, and what about twice the tasks would."""
     if pair.outlook is None:
         return None
-    return power(
-        _plan(pair.outlook.here),
-        pair.outlook.chances,
-        [_plan(each) for each in pair.outlook.others],
-    )
+    here = pair.outlook.here
+    shown = [*_doubled(here, pair.outlook.more_tasks), pair.outlook.more_attempts]
+    return power(_plan(here), pair.outlook.chances, list(map(_plan, shown)))
+
+
+def _doubled(here: Reach, larger: Iterable[Reach]) -> Iterator[Reach]:
+    """Yield a few larger plans, each with about twice the tasks of the one before."""
+    before = here.tasks
+    for reach in larger:
+        if reach.tasks >= _ABOUT_TWICE * before and reach.tasks <= _LARGEST * here.tasks:
+            yield reach
+            before = reach.tasks
 
 
 def _plan(reach: Reach) -> Plan:

@@ -147,7 +147,8 @@ def _outlook(values: Mapping[str, Any] | None) -> Outlook | None:
         return None
     return Outlook(
         here=_reach(values["here"]),
-        others=(*map(_reach, values["more_tasks"]), _reach(values["more_attempts"])),
+        more_tasks=tuple(map(_reach, values["more_tasks"])),
+        more_attempts=_reach(values["more_attempts"]),
         chances=tuple((float(each["effect"]), float(each["power"])) for each in values["powers"]),
     )
 

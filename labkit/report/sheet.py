@@ -50,7 +50,8 @@ class Outlook:
     """What a comparison could have detected, and what more tasks or attempts would buy."""
 
     here: Reach
-    others: tuple[Reach, ...]
+    more_tasks: tuple[Reach, ...]
+    more_attempts: Reach
     chances: tuple[tuple[float, float], ...]
     """True differences, each with the chance to detect it."""
 

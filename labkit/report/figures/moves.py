@@ -41,21 +41,28 @@ class Move(NamedTuple):
     second: float
 
 
-def moves(tasks: Sequence[Move], first: str, second: str) -> Picture | None:
+class End(NamedTuple):
+    """A configuration, and its place among all, which sets colour and shape."""
+
+    name: str
+    place: int
+
+
+def moves(tasks: Sequence[Move], first: End, second: End) -> Picture | None:
     """Draw what became of each task from the first configuration to the second."""
     if not tasks:
         return None
     up = sum(task.second > task.first for task in tasks)
     down = sum(task.second < task.first for task in tasks)
     told = (
-        f"{second} passed more attempts than {first} on {counted(up, 'task')}, fewer on "
+        f"{second.name} passed more attempts than {first.name} on {counted(up, 'task')}, fewer on "
         f"{counted(down, 'task')}, and as many on {counted(len(tasks) - up - down, 'task')}."
     )
     many = len(tasks) > MOST_LINES
     return Picture(
-        title=f"{first} and {second}, task by task",
+        title=f"{first.name} and {second.name}, task by task",
         alt=told,
-        caption=f"{told} {_how_to_read(first, second, many=many)}",
+        caption=f"{told} {_how_to_read(first.name, second.name, many=many)}",
         svg=_counts(tasks, first, second) if many else _lines(tasks, first, second),
     )
 
@@ -70,7 +77,7 @@ def _how_to_read(first: str, second: str, *, many: bool) -> str:
     return f"One line a task, those in front on which {second} gained most."
 
 
-def _lines(tasks: Sequence[Move], first: str, second: str) -> bytes:
+def _lines(tasks: Sequence[Move], first: End, second: End) -> bytes:
     ordered = sorted(tasks, key=lambda each: (each.first - each.second, each.task))
     names = [fitted(each.task, _MOST_COLUMNS) for each in ordered]
     left = COLUMN * max(map(columns, names)) + 0.15
@@ -83,7 +90,7 @@ def _lines(tasks: Sequence[Move], first: str, second: str) -> bytes:
         places = range(len(ordered))
         plot.hlines(places, 0, 1, color=PALE, linewidth=0.6, zorder=1)
         for place, each in enumerate(ordered):
-            better = colour(1) if each.second > each.first else colour(0)
+            better = colour((second if each.second > each.first else first).place)
             plot.plot([each.first, each.second], [place] * 2, color=better, linewidth=2, zorder=2)
         _ends(plot, ordered, first, second)
         plot.set_ylim(len(ordered) - 0.5, -0.5)
@@ -96,28 +103,28 @@ def _lines(tasks: Sequence[Move], first: str, second: str) -> bytes:
     return draw(inside + _TOP + _BOTTOM, paint)
 
 
-def _ends(plot: "Axes", ordered: Sequence[Move], first: str, second: str) -> None:
+def _ends(plot: "Axes", ordered: Sequence[Move], first: End, second: End) -> None:
     """Draw both ends of all lines: a ring, and a square that fits into it."""
     places = range(len(ordered))
     plot.plot(
         [each.first for each in ordered],
         places,
-        shape(0),
+        shape(first.place),
         markersize=_LARGE,
         markerfacecolor="white",
-        markeredgecolor=colour(0),
+        markeredgecolor=colour(first.place),
         markeredgewidth=1.6,
         clip_on=False,
-        label=first,
+        label=first.name,
     )
     plot.plot(
         [each.second for each in ordered],
         places,
-        shape(1),
+        shape(second.place),
         markersize=_SMALL,
-        color=colour(1),
+        color=colour(second.place),
         clip_on=False,
-        label=second,
+        label=second.name,
     )
 
 
@@ -128,7 +135,7 @@ def _share_axis(plot: "Axes") -> None:
     plot.spines["left"].set_visible(False)
 
 
-def _counts(tasks: Sequence[Move], first: str, second: str) -> bytes:
+def _counts(tasks: Sequence[Move], first: End, second: End) -> bytes:
     found = Counter((each.first, each.second) for each in tasks)
     levels = sorted({level for pair in found for level in pair})
     place = {level: index for index, level in enumerate(levels)}
@@ -140,7 +147,7 @@ def _counts(tasks: Sequence[Move], first: str, second: str) -> bytes:
         plot.plot([-0.5, len(levels) - 0.5], [-0.5, len(levels) - 0.5], color=PALE, zorder=1)
         for (one, other), number in found.items():
             x, y = place[one], place[other]
-            ground = FAINT if one == other else colour(1 if other > one else 0)
+            ground = FAINT if one == other else colour((second if other > one else first).place)
             plot.scatter(x, y, s=900 * number / most, color=ground, alpha=0.3, linewidths=0)
             plot.text(x, y, str(number), ha="center", va="center", color=INK)
         texts = [f"{100 * level:.0f} %" for level in levels]
@@ -148,7 +155,7 @@ def _counts(tasks: Sequence[Move], first: str, second: str) -> bytes:
         plot.set_yticks(range(len(levels)), texts)
         plot.set_xlim(-0.5, len(levels) - 0.5)
         plot.set_ylim(-0.5, len(levels) - 0.5)
-        plot.set_xlabel(f"attempts passed by {first}")
-        plot.set_ylabel(f"attempts passed by {second}")
+        plot.set_xlabel(f"attempts passed by {first.name}")
+        plot.set_ylabel(f"attempts passed by {second.name}")
 
     return draw(side + 0.8, paint)

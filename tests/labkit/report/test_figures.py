@@ -16,6 +16,7 @@ from labkit.report.figures import (
     Amount,
     Bar,
     Dimension,
+    End,
     Move,
     Panel,
     Picture,
@@ -27,11 +28,12 @@ from labkit.report.figures import (
     moves,
     power,
 )
-from labkit.report.figures.canvas import columns, fitted
+from labkit.report.figures.canvas import COLOURS, columns, fitted
 from labkit.report.reading import visible
 from labkit.stats import Interval
 
 SVG = "{http://www.w3.org/2000/svg}"
+A, B = End("A", 0), End("B", 1)
 NAMES = tuple(map(visible, HOSTILE))
 
 
@@ -56,7 +58,7 @@ def every(names: tuple[str, ...]) -> list[Picture | None]:
     """Draw every kind of picture with these names."""
     dimension = Dimension(name=names[0], means=((3.0, None), (None, None)), agreement=names[-1])
     return [
-        moves([Move(name, 0.5, 1.0) for name in names], "A", "B"),
+        moves([Move(name, 0.5, 1.0) for name in names], A, B),
         grid([(name, {"A": (True, None), "B": (False,)}) for name in names]),
         forest(bars(*names), bars(names[0])),
         marks([dimension], ["A", "B"]),
@@ -66,7 +68,7 @@ def every(names: tuple[str, ...]) -> list[Picture | None]:
 
 
 def test_names_of_any_script_are_text_that_the_reader_s_fonts_draw() -> None:
-    found = texts(moves([Move(name, 0.0, 1.0) for name in NAMES], "A", "B"))
+    found = texts(moves([Move(name, 0.0, 1.0) for name in NAMES], A, B))
     assert {"修正-时区-错误", "مهمة-إصلاح-الخطأ"} <= set(found)
     assert f"{'x' * 22}…{'x' * 11}" in found
     assert "</script><script>alert(1)</script>" in found
@@ -96,9 +98,10 @@ def test_the_same_figures_give_the_same_bytes_whatever_the_user_has_set_up(
     tmp_path: Path,
 ) -> None:
     program = (
-        "from labkit.report.figures import Move, moves;"
+        "from labkit.report.figures import End, Move, moves;"
         "import sys;"
-        "sys.stdout.buffer.write(moves([Move('a', 0.5, 1.0), Move('ä', 1, 0)], 'A', 'B').svg)"
+        "a, b = End('A', 0), End('B', 1);"
+        "sys.stdout.buffer.write(moves([Move('a', 0.5, 1.0), Move('ä', 1, 0)], a, b).svg)"
     )
     (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\n")
     outputs = {
@@ -119,7 +122,7 @@ def test_the_same_figures_give_the_same_bytes_whatever_the_user_has_set_up(
 @pytest.mark.parametrize(("count", "named"), [(1, True), (9, True), (36, True), (46, False)])
 def test_few_tasks_have_a_line_each_and_many_are_counted(count: int, *, named: bool) -> None:
     tasks = [Move(f"task-{n}", 0.5, 1.0) for n in range(count)]
-    picture = moves(tasks, "A", "B")
+    picture = moves(tasks, A, B)
     assert ("task-0" in texts(picture)) is named
     assert named or str(count) in texts(picture)
     assert picture is not None
@@ -130,7 +133,7 @@ def test_few_tasks_have_a_line_each_and_many_are_counted(count: int, *, named: b
 
 
 def test_what_moved_is_said_in_words() -> None:
-    picture = moves([Move("a", 0, 1), Move("b", 1, 0.5), Move("c", 1, 1)], "A", "B")
+    picture = moves([Move("a", 0, 1), Move("b", 1, 0.5), Move("c", 1, 1)], A, B)
     assert picture is not None
     assert picture.alt == (
         "B passed more attempts than A on 1 task, fewer on 1 task, and as many on 1 task."
@@ -139,9 +142,18 @@ def test_what_moved_is_said_in_words() -> None:
 
 
 def test_those_that_gained_most_stand_in_front() -> None:
-    picture = moves([Move("lost", 1, 0), Move("level", 1, 1), Move("gained", 0, 1)], "A", "B")
+    picture = moves([Move("lost", 1, 0), Move("level", 1, 1), Move("gained", 0, 1)], A, B)
     shown = [text for text in texts(picture) if text in ("lost", "level", "gained")]
     assert shown == ["gained", "level", "lost"]
+
+
+def test_a_configuration_keeps_its_colour_in_every_pair() -> None:
+    picture = moves([Move("a", 0, 1)], B, End("C", 2))
+    assert picture is not None
+    drawn = picture.svg.decode().lower()
+    assert COLOURS[1].lower() in drawn
+    assert COLOURS[2].lower() in drawn
+    assert COLOURS[0].lower() not in drawn
 
 
 def test_every_attempt_is_a_cell() -> None:
@@ -158,7 +170,7 @@ def test_too_many_tasks_are_not_drawn_attempt_by_attempt() -> None:
 
 
 def test_what_is_not_there_is_not_drawn() -> None:
-    assert moves([], "A", "B") is None
+    assert moves([], A, B) is None
     assert grid([]) is None
     assert grid([("a", {})]) is None
     assert forest([], []) is None

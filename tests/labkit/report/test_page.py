@@ -100,10 +100,7 @@ def test_figures_stand_with_their_units_and_bars() -> None:
     assert "9.5 min" in told
     assert "mid-p = 0.2 over 3 comparisons" in told
     assert "what was found could turn: -10 to +50 points" in told
-    assert (
-        "-10 points, which is nothing but chance; chance alone stays within 22 points 19 times "
-        "out of 20" in told
-    )
+    assert "-10 points, by chance alone, which stays within 22 points 19 times out of 20" in told
 
 
 def test_what_people_wrote_is_text_and_nothing_else() -> None:
@@ -167,6 +164,13 @@ def test_a_comparison_that_could_see_nothing_says_why() -> None:
     values["comparisons"][0]["outlook"] = None
     page = Page(to_html(read_sheet(values), FACTS))
     assert "n/a (this needs two tasks measured for both)" in page.told("p")
+
+
+def test_plans_of_about_twice_the_tasks_are_drawn_and_no_smaller_ones() -> None:
+    page = Page(to_html(rich(), FACTS))
+    (alt,) = [image["alt"] for image in page.tags("img") if "you are here" in image["alt"]]
+    plans = re.findall(r"(\d+) tasks? x (\d) attempts", alt)
+    assert plans == [("9", "2"), ("18", "2"), ("36", "2"), ("9", "3")]
 
 
 def test_a_long_table_says_what_it_leaves_out() -> None:
