@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from labkit.errors import refuse
-from labkit.model import Category, ConfigurationId, HardFailKind, RunId, TaskId, Verdict
+from labkit.model import Category, ConfigurationId, Flag, HardFailKind, RunId, TaskId, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,12 @@ class RunResult:
     interventions: int = 0
     tokens: int | None = None
     cost: float | None = None
+    flags: tuple[Flag, ...] = ()
+    """Of its grade."""
+    sandbox: str = ""
+    """What it ran in; empty where that is not known."""
+    unread: bool = False
+    """Whether its transcript could not be read to the end: then nobody knows what it did."""
 
     @property
     def passed(self) -> bool | None:
@@ -59,6 +65,18 @@ class Regrade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What one scorer gave one run."""
+
+    run: RunId
+    scorer: str
+    marks: Mapping[str, float]
+    """By dimension; only what was marked."""
+    guess: str = ""
+    """The letter of the configuration that the scorer took it for; empty when there is no guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """A whole study: the plan, its results, and what has to be said beside them.
 
@@ -68,7 +86,7 @@ class Study:
     team: str
     suite_version: str
     configurations: Mapping[ConfigurationId, str]
-    """Each with its one-line description; all the others are compared with the first."""
+    """Each with its one-line description; every two of them are compared."""
     difference: str
     """The one field in which the configurations differ."""
     retired: Mapping[TaskId, str]
@@ -82,6 +100,12 @@ class Study:
     corrections: Mapping[TaskId, tuple[str, ...]] = field(default_factory=dict)
     """Why a task's hidden tests were corrected after the freeze, each time."""
     regrades: tuple[Regrade, ...] = ()
+    pilot: bool = False
+    """Whether it was frozen with less than a course asks for."""
+    marks: tuple[Marks, ...] = ()
+    """Every scorer's own marks, for how far scorers agree."""
+    digests: Mapping[TaskId, str] = field(default_factory=dict)
+    """What tells whether a task of another summary is the same one: prompt, fields and oracle."""
 
     def __post_init__(self) -> None:
         problems = [] if self.configurations else ["there is no configuration to summarise"]

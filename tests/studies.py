@@ -1,10 +1,11 @@
 """Studies for tests, written as a small table of marks."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from labkit.model import Category, ConfigurationId, HardFailKind, RunId, TaskId, Verdict
-from labkit.study import RunResult, Study
+from labkit.study import Marks, RunResult, Study
 
 A, B, C = (ConfigurationId(letter) for letter in "ABC")
 SIGNS: Mapping[str, Verdict | None] = {
@@ -51,6 +52,49 @@ def study(*parts: Iterable[RunResult], **more: Any) -> Study:
         "results": found,
     }
     return Study(**(fields | more))
+
+
+def typical() -> Study:
+    """Make a lab of nine tasks of a team of three, as a course asks for: one run is missing."""
+    marks = {
+        "bug-dates": "++ ++", "bug-empty-file": "+- ++", "bug-unicode": "-- ++",
+        "feature-json": "++ +-", "feature-retry": "-- -+", "refactor-cli": "++ ++",
+        "refactor-io": "-+ ++", "tests-parser": "-- -?", "trap-secret": "-- ++",
+    }  # fmt: skip
+    dimensions = ("scope", "quality", "tests", "communication", "correctness")
+    found = []
+    given = []
+    for index, each in enumerate(results(marks)):
+        kind = str(each.run.task).partition("-")[0].replace("bug", "bugfix")
+        by = [
+            {name: float((index * 7 + place * 3 + scorer * (index % 3 == 0)) % 9) / 2
+             for place, name in enumerate(dimensions)}
+            for scorer in (0, 1)
+        ]  # fmt: skip
+        given += [
+            Marks(run=each.run, scorer=name, marks=of, guess="AB"[index % 2])
+            for name, of in zip(("ana", "ben"), by, strict=True)
+        ]
+        found.append(
+            replace(
+                each,
+                category=Category(kind),
+                slices=("cli",) if index % 3 else ("io",),
+                safety=kind == "trap",
+                minutes=1.0 + index % 7,
+                tokens=15_000 + 100 * index,
+                cost=0.21 + index / 100,
+                scores={name: (by[0][name] + by[1][name]) / 2 for name in dimensions},
+            )
+        )
+    return study(
+        found,
+        marks=tuple(given),
+        configurations={
+            A: "command 2.1 model-small medium", B: "command 2.1 model-large medium",
+        },
+        difference="model: model-small against model-large",
+    )  # fmt: skip
 
 
 def tasks(count: int, signs: str, name: str = "task") -> dict[str, str]:

@@ -1,38 +1,55 @@
-"""What `labkit summary` does: gathers a finished study from its files, and writes the result."""
+"""What `labkit summary` does: summarises a finished study, and puts studies together."""
 
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from labkit.cli.bundles import Oracles
 from labkit.cli.console import data, say
+from labkit.cli.finished import finished_study
 from labkit.cli.lab import Lab
-from labkit.cli.leakcheck import read_review
-from labkit.cli.regrading import regrades, require_in_force
 from labkit.configurations import read_configurations
-from labkit.evidence import load_intact, require_vouched_grades
-from labkit.fields import read_bytes
-from labkit.model import HardFailKind, RunId, TaskId
-from labkit.phases import Progress, require_graded, require_unblinded
-from labkit.records import RunRecord, load_grade
+from labkit.errors import InputError
+from labkit.fields import json_text, read_bytes
+from labkit.model import ConfigurationId
+from labkit.phases import require_graded, require_unblinded
 from labkit.report import explain, reports
-from labkit.rubric import load_rubric
-from labkit.scores import mean_marks, read_scores
-from labkit.study import RunResult, Study
+from labkit.report.data import pool_json
+from labkit.report.pooled import render_pool
 from labkit.summary import summarise
-from labkit.tasks import SAFETY_TAG, Task
-from labkit.workspace import replace
+from labkit.summary.earlier import read_earlier
+from labkit.summary.leaderboard import against as against_leaderboard
+from labkit.summary.leaderboard import read_scores
+from labkit.summary.pool import pool
+from labkit.summary.rerun import rerun
+from labkit.workspace import replace as replace_file
 
 
-def summarise_lab(*, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a summary is put beside, as typed."""
+
+    against: Path | None = None
+    """An earlier summary.json."""
+    leaderboard: Path | None = None
+    """A CSV file of scores."""
+
+
+def summarise_lab(beside: Beside, *, as_json: bool) -> None:
     """Write the summary in every form, and print its Markdown or its JSON."""
     lab = Lab.open()
     done = require_graded(lab.workspace)
     require_unblinded(lab.workspace)
-    summary = summarise(_study(lab, done))
+    earlier = read_earlier(beside.against) if beside.against else None
+    scores = _scores(lab, beside.leaderboard) if beside.leaderboard else None
+    summary = summarise(finished_study(lab, done))
+    if earlier is not None:
+        summary = replace(summary, reruns=rerun(summary, earlier))
+    if scores is not None:
+        summary = replace(summary, leaderboard=against_leaderboard(summary, scores))
     written = []
     for ending, content in reports(summary):
         path = lab.workspace.summary(ending)
-        replace(path, content)
+        replace_file(path, content)
         written.append(path.name)
         if ending == ("json" if as_json else "md"):
             data(content)
@@ -44,72 +61,14 @@ def explain_term(word: str) -> None:
     data(explain(word))
 
 
-def _study(lab: Lab, done: Progress) -> Study:
-    tasks = lab.tasks()
-    suite = lab.frozen_suite(tasks)
-    require_vouched_grades(lab.workspace, sorted(done.finished))
-    oracles = Oracles.of(lab, suite)
-    require_in_force(lab, oracles, done)
-    records = load_intact(lab.workspace, sorted(done.finished), suite_version=suite.version)
-    rubric = load_rubric(lab.workspace.rubric)
-    marks = mean_marks(read_scores(read_bytes(lab.workspace.all_scores), rubric))
-    review = read_review(lab)
-    leaked = review.leaked_runs()
-    return Study(
-        team=lab.settings.team,
-        suite_version=suite.version,
-        configurations={found.id: found.describe() for found in read_configurations(lab.workspace)},
-        difference=suite.difference,
-        retired=review.retired_tasks(),
-        planned=tuple(item.run for item in done.planned),
-        results=tuple(
-            _result(lab, tasks, record, marks=marks.get(run, {}), leaked=run in leaked)
-            for run, record in sorted(records.items())
-        ),
-        solo=lab.settings.solo,
-        identical=_identical(records),
-        corrections={
-            task: tuple(each.because for each in made)
-            for task, made in oracles.corrections.made.items()
-        },
-        regrades=tuple(regrade for run in sorted(records) for regrade in regrades(lab, run)),
-    )
+def _scores(lab: Lab, path: Path) -> Mapping[ConfigurationId, float]:
+    if not path.is_file():
+        raise InputError(f"no file {path}", hint="give a CSV file with columns configuration,score")
+    known = [found.id for found in read_configurations(lab.workspace)]
+    return read_scores(read_bytes(path), path.name, known)
 
 
-def _result(
-    lab: Lab,
-    tasks: Mapping[TaskId, Task],
-    record: RunRecord,
-    *,
-    marks: Mapping[str, float],
-    leaked: bool,
-) -> RunResult:
-    task = tasks[record.run.task]
-    grade = load_grade(lab.workspace.run(record.run) / "grade.json")
-    fails = [HardFailKind.LEAK] if leaked else []
-    if grade.forbidden_edits:
-        fails.append(HardFailKind.FORBIDDEN_EDIT)
-    return RunResult(
-        run=record.run,
-        verdict=grade.verdict,
-        category=task.category,
-        slices=task.slices,
-        safety=SAFETY_TAG in task.tags,
-        minutes=record.seconds / 60,
-        hard_fails=tuple(fails),
-        scores=marks,
-        interventions=record.interventions,
-        tokens=record.tokens,
-        cost=record.cost,
-    )
-
-
-def _identical(records: Mapping[RunId, RunRecord]) -> tuple[tuple[RunId, RunId], ...]:
-    """Return pairs of attempts that left the same tree: they are not independent draws."""
-    return tuple(
-        (first, second)
-        for first, second in combinations(sorted(records), 2)
-        if (first.task, first.configuration) == (second.task, second.configuration)
-        and records[first].result_tree == records[second].result_tree
-        and records[first].result_tree != records[first].base_tree
-    )
+def pool_files(files: Sequence[Path], *, as_json: bool) -> None:
+    """Print what the summaries of several teams say together."""
+    pooled = pool([read_earlier(path) for path in files])
+    data(json_text(pool_json(pooled)) if as_json else render_pool(pooled))

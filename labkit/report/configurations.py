@@ -1,11 +1,12 @@
-"""The tables of each configuration by itself: figures, coverage, what is set apart."""
+"""The table of each configuration by itself."""
 
 from collections.abc import Callable, Iterator
 
+from labkit.report.extras import agreed
 from labkit.report.facts import per_run
 from labkit.report.wording import (
     count,
-    listed,
+    few,
     of_tasks,
     percent,
     percent_interval,
@@ -14,40 +15,53 @@ from labkit.report.wording import (
     unavailable,
     with_interval,
 )
-from labkit.summary import ConfigurationSummary, Estimate, Rate, Safety, Summary
+from labkit.summary import ConfigurationSummary, Coverage, Estimate, Rate, Repeat, Safety, Summary
 
 _Z = 1.96
+_PAIR = 2
+_Row = tuple[str, Callable[[ConfigurationSummary], str]]
 
 
 def figures(summary: Summary) -> Iterator[str]:
     """Write the main table: a row for each figure, a column for each configuration."""
     yield "## Each configuration by itself"
-    dimensions = tuple(summary.configurations[0].rubric)
-    figures: list[tuple[str, Callable[[ConfigurationSummary], str]]] = [
-        ("Tasks passed", lambda side: of_tasks(side.rate)),
-        ("Pass rate, 95 % interval", lambda side: _rate(side.rate)),
-        ("Teaching approximation", lambda side: _teaching(side.rate)),
-        ("With leaked runs as fails", lambda side: _with_leaks(side.rate_with_leaks)),
-        ("pass^2, 95 % interval", lambda side: _pass_hat_2(side.pass_hat_2)),
-        ("Flaky tasks", lambda side: listed(side.flaky)),
-        ("Median minutes per task", lambda side: with_interval(side.minutes, " min")),
-        *((f"Rubric: {plain(name)} (0 to 4)", _mark(name)) for name in dimensions),
-        ("Hard fails", lambda side: count(_hard_fails(side), "run")),
-        ("Interventions", lambda side: str(side.interventions)),
-        ("Tokens", lambda side: per_run(side.tokens)),
-        ("Cost", lambda side: per_run(side.cost)),
-    ]
+    sides = summary.configurations
     yield table(
-        ["", *(str(side.id) for side in summary.configurations)],
-        [[name, *map(figure, summary.configurations)] for name, figure in figures],
+        ["", *(str(side.id) for side in sides)],
+        [[name, *map(figure, sides)] for name, figure in _rows(summary)],
     )
     yield (
-        "Attempts are averaged within a task, and tasks are the units. The interval of the rate "
-        "is Wilson's, with the number of tasks as n. The teaching approximation is 1.96 "
-        "sqrt(p(1-p)/n); it misses too often with few tasks, and says nothing at 0 % and 100 %. "
-        "pass^2 is the chance that two attempts both pass. Minutes and marks show the interval of "
-        "the median (order statistics) and of the mean (Student's t)."
+        "Attempts are averaged within a task; tasks are the units. Intervals: Wilson's (rates), "
+        "order statistics (minutes), Student's t (marks). The teaching approximation is too "
+        f"narrow with few tasks.{_noise(summary)}"
     )
+
+
+def _rows(summary: Summary) -> Iterator[_Row]:
+    sides = summary.configurations
+    yield "Tasks passed", lambda side: of_tasks(side.rate)
+    yield "Pass rate, 95 % interval", lambda side: _rate(side.rate)
+    yield "Teaching approximation", lambda side: _teaching(side.rate)
+    if summary.retired:
+        yield "With leaked runs as fails", lambda side: _with_leaks(side.rate_with_leaks)
+    yield "pass^2, of tasks tried twice", lambda side: _pass_hat(side.pass_hat_2)
+    for k in sorted({found.k for side in sides for found in side.repeats if found.k > _PAIR}):
+        yield f"pass^{k}, of tasks tried {k} times", _pass_hat_k(k)
+    yield "Flaky tasks", lambda side: few(side.flaky)
+    yield "Coverage", lambda side: _coverage(side.coverage)
+    if any(side.rate_bounds for side in sides):
+        yield "Rate if missing runs failed, or passed", _bounds
+    yield "Median minutes per task", lambda side: with_interval(side.minutes, " min")
+    if any(side.tokens.known for side in sides):
+        yield "Tokens", lambda side: per_run(side.tokens)
+    yield "Cost", lambda side: per_run(side.cost)
+    for name in sides[0].rubric:
+        yield f"Rubric: {plain(name)} (0 to 4){agreed(summary, name)}", _mark(name)
+    yield "Hard fails", _hard_fails
+    if summary.safety_tasks:
+        yield "Safety tasks, 95 % Clopper-Pearson", lambda side: _safety(side.safety)
+    if any(side.interventions for side in sides):
+        yield "Interventions", lambda side: str(side.interventions)
 
 
 def _mark(dimension: str) -> Callable[[ConfigurationSummary], str]:
@@ -72,64 +86,69 @@ def _with_leaks(rate: Rate | None) -> str:
     return f"{of_tasks(rate)}: {_rate(rate)}" if rate.value is not None else _rate(rate)
 
 
-def _pass_hat_2(estimate: Estimate) -> str:
+def _pass_hat_k(k: int) -> Callable[[ConfigurationSummary], str]:
+    def write(side: ConfigurationSummary) -> str:
+        found: Repeat | None = next((each for each in side.repeats if each.k == k), None)
+        return _pass_hat(found.pass_hat) if found else unavailable("fewer attempts")
+
+    return write
+
+
+def _pass_hat(estimate: Estimate) -> str:
     if estimate.value is None or estimate.interval is None:
         return unavailable(estimate.why)
     return (
-        f"{percent(estimate.value)} of {count(estimate.tasks, 'task')} with two attempts "
+        f"{percent(estimate.value)} of {count(estimate.tasks, 'task')} "
         f"({percent_interval(estimate.interval)})"
     )
 
 
-def _hard_fails(side: ConfigurationSummary) -> int:
-    return len({*side.leaked, *side.forbidden_edits})
+def _coverage(found: Coverage) -> str:
+    planned = found.planned - found.retired
+    if not planned:
+        return unavailable("every task is retired")
+    lost = [
+        f"{number} {what}"
+        for number, what in ((found.missing, "missing"), (found.ungraded, "ungraded"))
+        if number
+    ]
+    rest = f": {', '.join(lost)}" if lost else ""
+    return f"{found.graded} of {count(planned, 'planned run')}{rest}"
 
 
-def coverage(summary: Summary) -> Iterator[str]:
-    """Write how much of the plan was measured."""
-    yield "## What was measured"
-    header = ["Runs", "planned", "retired", "run", "graded", "ungraded", "missing", "scored"]
-
-    def row(side: ConfigurationSummary) -> list[str]:
-        found = side.coverage
-        before = (found.planned, found.retired, found.run)
-        after = (found.graded, found.ungraded, found.missing, found.scored)
-        share = percent(found.share) if found.share is not None else unavailable("all are retired")
-        bounds = side.rate_bounds
-        rates = percent_interval(bounds) if bounds else unavailable("nothing is missing")
-        return [str(side.id), *map(str, (*before, *after)), share, rates]
-
-    yield table(
-        [*header, "coverage", "rate if missing runs had failed, or passed"],
-        map(row, summary.configurations),
-    )
-    yield (
-        "Coverage is graded of planned runs, retired ones left out of both, safety tasks included."
-    )
+def _bounds(side: ConfigurationSummary) -> str:
+    if side.rate_bounds is None:
+        return unavailable("nothing is missing")
+    return f"{percent(side.rate_bounds.low)}, or {percent(side.rate_bounds.high)}"
 
 
-def set_apart(summary: Summary) -> Iterator[str]:
-    """Write what stands beside the rates: hard fails, safety tasks, retired tasks."""
-    yield "## Set apart"
-    for side in summary.configurations:
-        yield "\n".join(
-            [
-                f"- **{side.id}**, leaks: {listed(side.leaked)}",
-                f"- **{side.id}**, forbidden edits: {listed(side.forbidden_edits)}",
-                f"- **{side.id}**, safety (a veto, never part of a mean): {_safety(side.safety)}",
-            ]
-        )
-    retired = [f"- `{task}`: {plain(reason)}" for task, reason in summary.retired.items()]
-    yield "Retired tasks, out of the rates for every configuration:" + (
-        "\n\n" + "\n".join(retired) if retired else " none."
-    )
+def _hard_fails(side: ConfigurationSummary) -> str:
+    kinds = [
+        f"{what} {few(runs)}"
+        for what, runs in (("leaked", side.leaked), ("forbidden edits", side.forbidden_edits))
+        if runs
+    ]
+    number = count(len({*side.leaked, *side.forbidden_edits}), "run")
+    return f"{number}: {'; '.join(kinds)}" if kinds else number
 
 
 def _safety(safety: Safety) -> str:
     if safety.interval is None:
         return unavailable("no safety task was measured")
-    failed = f"; failed: {listed(safety.failed)}" if safety.failed else ""
     return (
         f"held on {safety.held} of {count(safety.tasks, 'task')} "
-        f"(95 % Clopper-Pearson: {percent_interval(safety.interval)}){failed}"
+        f"({percent_interval(safety.interval)})"
     )
+
+
+def _noise(summary: Summary) -> str:
+    """Say how far a configuration is from itself, for scale."""
+    found = [
+        f"{100 * side.noise.typical:.0f} points, seldom above {100 * side.noise.largest:.0f}, "
+        f"of {side.id}"
+        for side in summary.configurations
+        if side.noise is not None
+    ]
+    if not found:
+        return ""
+    return f" Noise alone, second attempts against first, makes about {'; '.join(found)}."

@@ -1,6 +1,6 @@
 """The summary as data for machines: a stable schema, pinned by a test.
 
-The names are those of `labkit.summary`. Whoever changes one changes the schema, and raises SCHEMA.
+The names are those of `labkit.summary`; `docs/summary-json.md` says what each means.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,10 @@ from typing import Any
 
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.summary import Summary
+from labkit.summary.earlier import SCHEMA
+from labkit.summary.pool import Pool
 
-SCHEMA = 1
+POOL_SCHEMA = 1
 _DIGITS = 9
 
 
@@ -22,6 +24,11 @@ def to_json(summary: Summary) -> dict[str, Any]:
     carry nine significant digits, the same on every machine.
     """
     return {"schema": SCHEMA, **_plain(summary)}
+
+
+def pool_json(pool: Pool) -> dict[str, Any]:
+    """Return a pool of summaries as JSON's own types."""
+    return {"schema": POOL_SCHEMA, **_plain(pool)}
 
 
 def _plain(value: object) -> Any:

@@ -1,5 +1,6 @@
 """The five facts of a comparison, drafted from the figures; the words are the student's."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from labkit.model import ConfigurationId
@@ -20,12 +21,15 @@ from labkit.summary import (
     Group,
     Grouping,
     Outcome,
+    Ratio,
     Summary,
     Total,
 )
 
 SMALLEST_GROUP = 5
 _LARGEST_EFFECT = 1.0
+_SIGNIFICANT = 0.05
+_MORE_TASKS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,10 @@ def five_facts(summary: Summary, comparison: Comparison) -> tuple[Fact, ...]:
 
 
 def _which(comparison: Comparison) -> str:
+    return f"{_verdict(comparison)}{_veto(comparison)}"
+
+
+def _verdict(comparison: Comparison) -> str:
     why = f" ({comparison.why})" if comparison.why else ""
     match comparison.outcome:
         case Outcome.DETECTABLE:
@@ -60,9 +68,15 @@ def _which(comparison: Comparison) -> str:
             return f"Undecided, the comparison is indecisive: {comparison.why}."
 
 
+def _veto(comparison: Comparison) -> str:
+    if not comparison.veto:
+        return ""
+    failed = " and ".join(map(str, comparison.veto))
+    return f" But {failed} failed a safety task, and no rate outweighs that."
+
+
 def _moves(comparison: Comparison) -> str:
-    better = sum(value > 0 for value in comparison.differences.values())
-    worse = sum(value < 0 for value in comparison.differences.values())
+    better, worse = len(comparison.gained), len(comparison.lost)
     level = len(comparison.differences) - better - worse
     return (
         f"{comparison.first} did better on {count(worse, 'task')}, {comparison.second} on "
@@ -74,13 +88,24 @@ def _how_much(
     comparison: Comparison, first: ConfigurationSummary, second: ConfigurationSummary
 ) -> str:
     difference = comparison.difference
+    passed = f"{first.id} passed {of_tasks(first.rate)}, {second.id} {of_tasks(second.rate)}."
     if difference.value is None or difference.interval is None:
-        return unavailable(difference.why)
+        return f"{unavailable(difference.why)}. {passed}"
     return (
-        f"{first.id} passed {of_tasks(first.rate)}, {second.id} {of_tasks(second.rate)}. "
-        f"{second.id} - {first.id} is {points(difference.value)} over the "
+        f"{passed} {second.id} - {first.id} is {points(difference.value)} over the "
         f"{count(difference.tasks, 'task')} measured for both "
-        f"(95 % interval {points_interval(difference.interval)})."
+        f"(95 % interval {points_interval(difference.interval)}).{_bounds(comparison)}"
+    )
+
+
+def _bounds(comparison: Comparison) -> str:
+    bounds = comparison.difference_bounds
+    if bounds is None:
+        return ""
+    stays = "stays" if comparison.survives_missing else "does not stay"
+    return (
+        f" Had the missing runs all gone one way, or the other, it would be "
+        f"{points_interval(bounds)}; what the test says {stays} the same."
     )
 
 
@@ -114,9 +139,24 @@ def _cost(side: ConfigurationSummary) -> str:
         f"{measured(minutes.value)} min" if minutes.value is not None else unavailable(minutes.why)
     )
     return (
-        f"{side.id}: median {time} per task, tokens {per_run(side.tokens)}, "
-        f"cost {per_run(side.cost)}, {count(side.interventions, 'intervention')}."
+        f"{side.id}: median {time} per task; one passed run took {_passed_run(side)}, failed runs "
+        "included."
     )
+
+
+def _passed_run(side: ConfigurationSummary) -> str:
+    """Say what it took to get one passed run, failed ones included."""
+    found = side.per_pass
+    parts = [
+        *_ratio(found.minutes, lambda value: f"{measured(value)} min"),
+        *_ratio(found.tokens, lambda value: f"{amount(value)} tokens"),
+        *_ratio(found.cost, lambda value: f"a cost of {amount(value)}"),
+    ]
+    return ", ".join(parts) or unavailable(found.minutes.why)
+
+
+def _ratio(ratio: Ratio, write: Callable[[float], str]) -> list[str]:
+    return [] if ratio.value is None else [write(ratio.value)]
 
 
 def per_run(total: Total) -> str:
@@ -140,9 +180,21 @@ def _exceeds(comparison: Comparison) -> str:
     }[comparison.outcome]
     return (
         f"{answer} The paired interval {points_interval(interval)} {inside} 0; sign-flip test: "
-        f"mid-p {p_value(comparison.p_mid)}, exact p {p_value(comparison.p_exact)}. "
-        f"{smallest_detectable(comparison)}"
+        f"mid-p {p_value(comparison.p_mid)}, exact p {p_value(comparison.p_exact)}"
+        f"{_strictness(comparison)}. {smallest_detectable(comparison)}{_more(comparison)}"
     )
+
+
+def _strictness(comparison: Comparison) -> str:
+    adjusted = comparison.p_adjusted
+    if comparison.comparisons > 1 and adjusted is not None:
+        return (
+            f"; {p_value(adjusted)} by Holm, as one of {comparison.comparisons} comparisons, "
+            "and that decides"
+        )
+    if comparison.outcome is Outcome.DETECTABLE and (comparison.p_exact or 0) > _SIGNIFICANT:
+        return ", which alone would not count: mid-p decides, so call it narrow"
+    return ""
 
 
 def smallest_detectable(comparison: Comparison) -> str:
@@ -155,4 +207,20 @@ def smallest_detectable(comparison: Comparison) -> str:
         return f"{tasks} cannot reliably detect any difference."
     return (
         f"{tasks} reliably show only true differences of about {100 * smallest:.0f} points or more."
+    )
+
+
+def _more(comparison: Comparison) -> str:
+    """Say what more tasks, or one more attempt, would buy."""
+    outlook = comparison.outlook
+    if outlook is None:
+        return ""
+    wanted = outlook.here.tasks + _MORE_TASKS
+    tasks = next(reach.smallest for reach in outlook.more_tasks if reach.tasks == wanted)
+    attempt = outlook.more_attempts.smallest
+    if tasks is None or attempt is None or tasks > _LARGEST_EFFECT:
+        return ""
+    return (
+        f" {_MORE_TASKS} more tasks would bring that to {100 * tasks:.0f}, one more attempt at "
+        f"these to {100 * min(attempt, _LARGEST_EFFECT):.0f}."
     )

@@ -1,81 +1,77 @@
-"""The summary as a page to hand in: facts drafted, tables filled, a place for the team's words."""
+"""The summary as a page to hand in: facts drafted, tables filled, a place for the team's words.
 
-from collections.abc import Iterator
+It is meant to fit one page for the nine tasks of a lab. With many tasks only those that moved are
+listed; everything is in summary.json.
+"""
 
-from labkit.report.configurations import coverage, figures, set_apart
-from labkit.report.facts import five_facts, smallest_detectable
-from labkit.report.wording import (
-    count,
-    listed,
-    p_value,
-    plain,
-    points,
-    points_interval,
-    short,
-    table,
-    unavailable,
-)
-from labkit.summary import (
-    Comparison,
-    Summary,
-    TaskRow,
-)
+from collections.abc import Iterator, Sequence
+
+from labkit.report.configurations import figures
+from labkit.report.extras import agreement, leaderboard, reruns
+from labkit.report.facts import five_facts
+from labkit.report.wording import count, few, plain, points, short, table, unavailable
+from labkit.summary import Grouping, Summary, TaskRow
 
 _PASSED, _FAILED, _NOT_MEASURED = "✓", "✗", "?"
 _OUR_WORDS = "> *In our words:* ..."
+_MOST_TASKS = 15
+_MOST_SLICES = 8
 
 
 def render(summary: Summary) -> str:
     """Return the summary as Markdown, ending in a newline."""
-    sections = (
-        _head,
-        _facts,
-        figures,
-        _task_by_task,
-        _differences,
-        _groups,
-        coverage,
-        set_apart,
-        _limitations,
-    )
+    sections = (_head, _facts, figures, agreement, _task_by_task, reruns, leaderboard, _limitations)
     return "\n\n".join(block for section in sections for block in section(summary)) + "\n"
 
 
 def _head(summary: Summary) -> Iterator[str]:
-    yield f"# Summary of team {plain(summary.team)}"
-    yield "\n".join(
-        f"- **{side.id}**: {plain(side.description)}" for side in summary.configurations
-    )
+    yield f"# Summary of team {plain(summary.team)}, suite `{plain(summary.suite_version)}`"
     for side in summary.configurations:
         if side.safety.failed:
-            yield f"**Safety veto: {side.id} failed {listed(side.safety.failed)}.**"
-    if summary.comparisons:
-        yield f"They differ in one thing: {plain(summary.difference)}."
-    yield (
-        f"Tasks in the rates: {len(summary.tasks)}; retired for leaks: {len(summary.retired)}; "
-        f"safety tasks, set apart: {len(summary.safety_tasks)}. "
-        f"Suite version: `{summary.suite_version}`."
+            yield f"**Safety veto: {side.id} failed {few(side.safety.failed)}.**"
+    sides = "\n".join(
+        f"- **{side.id}**: {plain(side.description)}" for side in summary.configurations
     )
+    yield sides
+    differ = (
+        f"They differ in one thing: {plain(summary.difference)}. " if summary.comparisons else ""
+    )
+    apart = "".join(
+        f", {what}: {len(tasks)}"
+        for what, tasks in (
+            ("retired for leaks", summary.retired),
+            ("safety tasks set apart", summary.safety_tasks),
+        )
+        if tasks
+    )
+    yield f"{differ}Tasks in the rates: {len(summary.tasks)}{apart}."
 
 
 def _facts(summary: Summary) -> Iterator[str]:
     yield "## The five facts"
-    if not summary.comparisons:
+    pairs = summary.comparisons
+    if not pairs:
         yield "There is one configuration only: nothing is compared."
-    else:
-        yield "The facts are drafted from the tables below; say under each what you make of it."
-    for comparison in summary.comparisons:
-        if len(summary.comparisons) > 1:
-            yield f"### {comparison.second} against {comparison.first}"
-        for number, fact in enumerate(five_facts(summary, comparison), 1):
-            yield f"{number}. **{fact.question}** {fact.answer}"
-            yield f"   {_OUR_WORDS}"
+        return
+    drafted = [five_facts(summary, comparison) for comparison in pairs]
+    for number, facts in enumerate(zip(*drafted, strict=True), 1):
+        question = f"{number}. **{facts[0].question}**"
+        if len(pairs) == 1:
+            lines = [f"{question} {facts[0].answer}"]
+        else:
+            answers = (
+                f"   - *{pair.second} against {pair.first}*: {fact.answer}"
+                for pair, fact in zip(pairs, facts, strict=True)
+            )
+            lines = [question, *answers]
+        yield "\n".join([*lines, "", f"   {_OUR_WORDS}"])
 
 
 def _task_by_task(summary: Summary) -> Iterator[str]:
     yield "## Task by task"
     sides = [side.id for side in summary.configurations]
     pairs = summary.comparisons
+    shown = _shown(summary)
 
     def row(task: TaskRow) -> list[str]:
         attempts = (" ".join(map(_sign, task.attempts[side])) or "not planned" for side in sides)
@@ -88,8 +84,32 @@ def _task_by_task(summary: Summary) -> Iterator[str]:
         return [f"`{task.task}`", str(task.category or "unknown"), *attempts, *moves]
 
     header = ["Task", "Type", *map(str, sides), *(f"{p.second} - {p.first}" for p in pairs)]
-    yield table(header, map(row, summary.tasks))
-    yield f"One sign an attempt: {_PASSED} passed, {_FAILED} failed, {_NOT_MEASURED} not measured."
+    yield table(header, map(row, shown))
+    rest = len(summary.tasks) - len(shown)
+    more = f" {count(rest, 'more task')} {'is' if rest == 1 else 'are'} in summary.json." * bool(
+        rest
+    )
+    yield (
+        f"One sign an attempt: {_PASSED} passed, {_FAILED} failed, {_NOT_MEASURED} not measured."
+        f"{more}{_strict(summary)}{_slices(summary)}"
+    )
+    if summary.retired:
+        yield "Retired, out of the rates for every configuration:\n\n" + "\n".join(
+            f"- `{task}`: {plain(reason)}" for task, reason in summary.retired.items()
+        )
+
+
+def _shown(summary: Summary) -> Sequence[TaskRow]:
+    """Return every task, or those that moved most where they are many."""
+    if len(summary.tasks) <= _MOST_TASKS:
+        return summary.tasks
+
+    def moved(row: TaskRow) -> float:
+        found = (abs(pair.differences.get(row.task, 0.0)) for pair in summary.comparisons)
+        return max(found, default=0.0)
+
+    # Sorting is stable: tasks that moved alike stay in their order.
+    return sorted(summary.tasks, key=moved, reverse=True)[:_MOST_TASKS]
 
 
 def _sign(passed: bool | None) -> str:  # noqa: FBT001 - the value itself, not an option
@@ -98,80 +118,28 @@ def _sign(passed: bool | None) -> str:  # noqa: FBT001 - the value itself, not a
     return _PASSED if passed else _FAILED
 
 
-def _differences(summary: Summary) -> Iterator[str]:
-    for comparison in summary.comparisons:
-        yield f"## The difference {comparison.second} - {comparison.first}"
-        yield table(["", ""], _difference_rows(comparison))
-        yield _strict(comparison)
-
-
-def _difference_rows(comparison: Comparison) -> Iterator[list[str]]:
-    difference = comparison.difference
-    yield ["Outcome", f"**{comparison.outcome}**"]
-    if comparison.why:
-        yield ["Because", comparison.why]
-    if difference.value is None or difference.interval is None:
-        yield ["Mean difference", unavailable(difference.why)]
-        return
-    yield [
-        "Mean difference",
-        f"{points(difference.value)} over {count(difference.tasks, 'task')}",
-    ]
-    yield ["95 % interval, paired", points_interval(difference.interval)]
-    if comparison.p_mid is not None and comparison.p_exact is not None:
-        yield [
-            "Sign-flip test",
-            f"mid-p {p_value(comparison.p_mid)} (counts as detectable from .05 down), "
-            f"exact p {p_value(comparison.p_exact)}",
-        ]
-    yield ["Smallest detectable difference", smallest_detectable(comparison)]
-    if comparison.spread is not None and not comparison.spread_observed:
-        yield ["", "(the observed spread is implausibly small; half of the usual one stands in)"]
-    if comparison.survives_missing is not None:
-        yield [
-            "Whatever missing runs had done",
-            "the outcome stays" if comparison.survives_missing else "the outcome could change",
-        ]
-
-
-def _strict(comparison: Comparison) -> str:
-    strict, first, second = comparison.strict, comparison.first, comparison.second
-    counted = table(
-        ["Every attempt passed for", "Tasks", ""],
-        [
-            [name, str(len(tasks)), listed(tasks, "")]
-            for name, tasks in (
-                (f"{first} only", strict.first_only),
-                (f"{second} only", strict.second_only),
-                ("both", strict.both),
-                ("neither", strict.neither),
-            )
-        ],
+def _strict(summary: Summary) -> str:
+    """Say on which tasks every attempt of one passed, and not of the other."""
+    told = "; ".join(
+        f"{pair.first} only: {few(pair.strict.first_only)}; "
+        f"{pair.second} only: {few(pair.strict.second_only)}"
+        for pair in summary.comparisons
+        if pair.strict.first_only or pair.strict.second_only
     )
-    return f"{counted}\n\nThis strict count speaks of reliability (pass^k), not of the pass rate."
+    return f" Every attempt passed for {told}." if told else ""
 
 
-def _groups(summary: Summary) -> Iterator[str]:
-    yield "## By task type and slice"
-    sides = [side.id for side in summary.configurations]
-    yield table(
-        ["", "Tasks", *(f"{side} passed" for side in sides)],
-        [
-            [
-                f"{group.grouping}: {plain(group.name)}",
-                str(group.tasks),
-                *(
-                    f"{short(group.tallies[side].passed)} of {group.tallies[side].tasks}"
-                    for side in sides
-                ),
-            ]
-            for group in summary.groups
-        ],
+def _slices(summary: Summary) -> str:
+    groups = [group for group in summary.groups if group.grouping is Grouping.SLICE]
+    told = "; ".join(
+        f"{plain(group.name)}: "
+        + ", ".join(
+            f"{which} {short(tally.passed)} of {tally.tasks}"
+            for which, tally in group.tallies.items()
+        )
+        for group in groups[:_MOST_SLICES]
     )
-    yield (
-        "This describes; it does not infer. Nine tasks of six types show a gap of 50 points in "
-        "some type nine times out of ten when a configuration is compared with itself."
-    )
+    return f" By slice, as description only: {told}." if told else ""
 
 
 def _limitations(summary: Summary) -> Iterator[str]:

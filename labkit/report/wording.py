@@ -1,6 +1,6 @@
 """How figures are written for people: units beside them, whole points, reasons for gaps."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from labkit.stats import Interval
 from labkit.summary import Estimate, Rate
@@ -8,6 +8,7 @@ from labkit.summary import Estimate, Rate
 NOT_AVAILABLE = "n/a"
 _SMALLEST_P = 0.001
 _WHOLE_FROM = 100
+_MOST = 6
 
 
 def unavailable(why: str) -> str:
@@ -84,6 +85,12 @@ def with_interval(estimate: Estimate, unit: str = "") -> str:
 def listed(things: Iterable[object], nothing: str = "none") -> str:
     """Write things as a list within a sentence, as code."""
     return ", ".join(f"`{thing}`" for thing in things) or nothing
+
+
+def few(things: Sequence[object], nothing: str = "none") -> str:
+    """Write things as a list within a sentence, as code, cut after six."""
+    shown = listed(things[:_MOST], nothing)
+    return f"{shown} and {len(things) - _MOST} more" if len(things) > _MOST else shown
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -11,15 +11,22 @@ from labkit.stats.agreement import (
 from labkit.stats.alpha import Metric, krippendorff_alpha, krippendorff_alpha_interval
 from labkit.stats.blinding import blinding_index, blinding_interval
 from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
+from labkit.stats.clusters import clustered_interval, clustered_size
 from labkit.stats.design import Design
 from labkit.stats.exact_power import Power, detectable_effect, power
 from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
+from labkit.stats.noise import largest_noise, noise_at_least, typical_noise
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
 from labkit.stats.passk import pass_at_k, pass_hat_k
-from labkit.stats.planning import expected_spread, minimum_detectable_effect, tasks_needed
+from labkit.stats.planning import (
+    approximate_power,
+    expected_spread,
+    minimum_detectable_effect,
+    tasks_needed,
+)
 from labkit.stats.rates import (
     agresti_coull_interval,
     clopper_pearson_interval,
@@ -55,11 +62,14 @@ __all__ = [
     "VarianceParts",
     "Weights",
     "agresti_coull_interval",
+    "approximate_power",
     "blinding_index",
     "blinding_interval",
     "bonett_price_interval",
     "bootstrap_interval",
     "clopper_pearson_interval",
+    "clustered_interval",
+    "clustered_size",
     "combined_standard_error",
     "detectable_effect",
     "effective_tasks",
@@ -71,12 +81,14 @@ __all__ = [
     "intraclass_correlation",
     "krippendorff_alpha",
     "krippendorff_alpha_interval",
+    "largest_noise",
     "mcnemar_chi_squared",
     "mcnemar_test",
     "mean_interval",
     "median_interval",
     "minimum_detectable_effect",
     "newcombe_interval",
+    "noise_at_least",
     "paired_interval",
     "pass_at_k",
     "pass_hat_k",
@@ -87,6 +99,7 @@ __all__ = [
     "standard_errors_bar",
     "tango_interval",
     "tasks_needed",
+    "typical_noise",
     "variance_parts",
     "wald_standard_error",
     "weighted_kappa",

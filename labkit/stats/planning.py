@@ -3,7 +3,7 @@
 import math
 
 from labkit.stats.interval import upper_level
-from labkit.stats.quantiles import normal_quantile, student_quantile
+from labkit.stats.quantiles import normal_quantile, student_probability, student_quantile
 
 _FEWEST_FOR_A_SPREAD = 2
 
@@ -25,6 +25,26 @@ def minimum_detectable_effect(
     degrees = n - 1
     quantiles = student_quantile(upper, degrees) + student_quantile(power, degrees)
     return quantiles * spread / math.sqrt(n)
+
+
+def approximate_power(
+    n: int, spread: float, effect: float, confidence: float = 0.95
+) -> float | None:
+    """Return how likely n tasks detect a true mean difference of `effect`, by rule of thumb.
+
+    P(t < |effect| sqrt(n) / spread - t[(1+confidence)/2]), t with n-1 degrees of freedom: the
+    inverse of `minimum_detectable_effect`, which it is as hopeful as; `power` is exact. Only a plan
+    is worth asking about: the power at the difference that was observed says no more than its p.
+    None for fewer than two tasks. Raises ValueError unless the spread is above 0.
+    """
+    upper = upper_level(confidence)
+    if not 0 < spread < math.inf:
+        raise ValueError(f"a standard deviation of {spread} leaves no room for chance")
+    if n < _FEWEST_FOR_A_SPREAD:
+        return None
+    degrees = n - 1
+    reach = abs(effect) * math.sqrt(n) / spread
+    return student_probability(reach - student_quantile(upper, degrees), degrees)
 
 
 def tasks_needed(

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,7 +37,9 @@ def variance_parts(attempts: Attempts) -> VarianceParts | None:
         return None
     n = len(means)
     total = statistics.variance(means) / n
-    noise = statistics.fmean(map(statistics.variance, repeated))
+    patterns = Counter(map(tuple, repeated))  # pass and fail make few, and a variance is slow
+    noise = math.fsum(many * statistics.variance(task) for task, many in patterns.items())
+    noise /= len(repeated)
     within = min(total, noise * statistics.fmean(1 / len(task) for task in attempts) / n)
     return VarianceParts(total=total, between=total - within, within=within)
 

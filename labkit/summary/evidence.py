@@ -5,12 +5,16 @@ ungraded is out of its task's mean; a task with no measured run of a configurati
 configuration's figures, and out of its pairs.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from labkit.model import ConfigurationId, HardFailKind, RunId, TaskId
 from labkit.study import RunResult, Study
+
+Attempts = Mapping[TaskId, tuple[bool | None, ...]]
+"""Whether each planned attempt passed; None for one that was not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +22,9 @@ class Evidence:
     """A study, indexed and in a fixed order, so that the order of its results is nothing."""
 
     study: Study
-    planned: Mapping[tuple[ConfigurationId, TaskId], tuple[RunId, ...]]
-    results: Mapping[RunId, RunResult]
+    results: Mapping[ConfigurationId, Mapping[TaskId, tuple[RunResult | None, ...]]]
+    """Every planned attempt; None where there is no result."""
+    outcomes: Mapping[ConfigurationId, Attempts]
     about: Mapping[TaskId, RunResult]
     """Any result of the task, for what all of them say alike: category, slices, safety."""
     retired: Mapping[TaskId, str]
@@ -28,63 +33,96 @@ class Evidence:
 
     def attempts(self, configuration: ConfigurationId, task: TaskId) -> tuple[bool | None, ...]:
         """Return whether each planned attempt passed; None for one that was not measured."""
-        runs = self.planned.get((configuration, task), ())
-        return tuple(self.results[run].passed if run in self.results else None for run in runs)
+        return self.outcomes[configuration].get(task, ())
 
     def measured(self, configuration: ConfigurationId, task: TaskId) -> tuple[bool, ...]:
         """Return whether each measured attempt passed."""
         return tuple(p for p in self.attempts(configuration, task) if p is not None)
 
+    def counted_attempts(self, configuration: ConfigurationId) -> Attempts:
+        """Return the attempts at the tasks that count and are planned for a configuration."""
+        found = self.outcomes[configuration]
+        return {task: found[task] for task in self.counted if task in found}
+
     def results_of(self, configuration: ConfigurationId) -> tuple[RunResult, ...]:
         """Return every result of a configuration, also those that count nowhere."""
-        return tuple(r for run, r in self.results.items() if run.configuration == configuration)
+        return tuple(
+            result
+            for results in self.results[configuration].values()
+            for result in results
+            if result is not None
+        )
+
+    def measured_results(self, configuration: ConfigurationId) -> Iterator[list[RunResult]]:
+        """Yield the measured results of each task that counts and has any."""
+        found = self.results[configuration]
+        for task in self.counted:
+            measured = [r for r in found.get(task, ()) if r is not None and r.passed is not None]
+            if measured:
+                yield measured
 
 
 def gather(study: Study) -> Evidence:
     """Index a study."""
-    results = {result.run: result for result in sorted(study.results, key=lambda r: r.run)}
-    about = {run.task: result for run, result in results.items()}
-    leaks = {
-        run.task: f"a leak was confirmed in {run}"
-        for run, result in results.items()
-        if HardFailKind.LEAK in result.hard_fails
+    results = {result.run: result for result in study.results}
+    cells: dict[ConfigurationId, dict[TaskId, list[RunResult | None]]] = {
+        configuration: {} for configuration in study.configurations
     }
+    about: dict[TaskId, RunResult] = {}
+    leaks: dict[TaskId, str] = {}
+    tasks: dict[TaskId, None] = {}
+    for run in sorted(study.planned, key=_order):
+        result = results.get(run)
+        tasks[run.task] = None
+        cells[run.configuration].setdefault(run.task, []).append(result)
+        if result is not None:
+            about[run.task] = result
+            if HardFailKind.LEAK in result.hard_fails:
+                leaks[run.task] = f"a leak was confirmed in {run}"
     retired = dict(sorted((leaks | dict(study.retired)).items()))
-    planned: dict[tuple[ConfigurationId, TaskId], tuple[RunId, ...]] = {}
-    for run in sorted(study.planned):
-        key = (run.configuration, run.task)
-        planned[key] = (*planned.get(key, ()), run)
-    kept = [task for task in sorted({task for _, task in planned}) if task not in retired]
+    kept = [task for task in tasks if task not in retired]
     safety = tuple(task for task in kept if task in about and about[task].safety)
+    apart = frozenset(safety)
     return Evidence(
         study=study,
-        planned=planned,
-        results=results,
+        results={which: {t: tuple(r) for t, r in of.items()} for which, of in cells.items()},
+        outcomes={
+            which: {
+                task: tuple(None if result is None else result.passed for result in found)
+                for task, found in of.items()
+            }
+            for which, of in cells.items()
+        },
         about=about,
         retired=retired,
         safety=safety,
-        counted=tuple(task for task in kept if task not in safety),
+        counted=tuple(task for task in kept if task not in apart),
     )
 
 
-def task_means(
-    evidence: Evidence,
-    configuration: ConfigurationId,
-    *,
-    tasks: Iterable[TaskId],
-    missing: bool | None = None,
-) -> dict[TaskId, Fraction]:
+def _order(run: RunId) -> tuple[str, str, int]:
+    return run.task.text, run.configuration.text, run.attempt
+
+
+@lru_cache(maxsize=4096)
+def _share(passed: int, of: int) -> Fraction:
+    return Fraction(passed, of)
+
+
+def task_means(attempts: Attempts, *, missing: bool | None = None) -> dict[TaskId, Fraction]:
     """Return the share of attempts that passed, for each task with an attempt to go by.
 
     Attempts that were not measured are left out, or, with `missing`, taken to have ended so.
     """
     means = {}
-    for task in tasks:
-        attempts = evidence.attempts(configuration, task)
-        known = [missing if passed is None else passed for passed in attempts]
-        valid = [passed for passed in known if passed is not None]
-        if valid:
-            means[task] = Fraction(sum(valid), len(valid))
+    for task, outcomes in attempts.items():
+        known = len(outcomes) - outcomes.count(None)
+        passed = outcomes.count(True)
+        if missing is not None:
+            passed += (len(outcomes) - known) * missing
+            known = len(outcomes)
+        if known:
+            means[task] = _share(passed, known)
     return means
 
 
@@ -97,11 +135,15 @@ def task_values(
 ) -> list[float]:
     """Return one number for each counted task: what `reduce` makes of its measured attempts."""
     values = []
-    for task in evidence.counted:
-        runs = evidence.planned.get((configuration, task), ())
-        results = [evidence.results[run] for run in runs if run in evidence.results]
-        found = [read(result) for result in results if result.passed is not None]
-        known = [value for value in found if value is not None]
+    for results in evidence.measured_results(configuration):
+        known = known_values(results, read)
         if known:
             values.append(reduce(known))
     return values
+
+
+def known_values(
+    results: Iterable[RunResult], read: Callable[[RunResult], float | None]
+) -> list[float]:
+    """Return a figure of each result that recorded it."""
+    return [value for result in results if (value := read(result)) is not None]

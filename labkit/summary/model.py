@@ -1,4 +1,4 @@
-"""What a summary says: figures with their error bars and the number of tasks behind them.
+"""What a summary says of one configuration: figures with their error bars and their units.
 
 Whatever could not be estimated is None and carries its reason; 0 is always a measured zero.
 All rates and means are over the tasks that count: not retired, not tagged as safety tasks.
@@ -6,9 +6,8 @@ All rates and means are over the tasks that count: not retired, not tagged as sa
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from labkit.model import Category, ConfigurationId, RunId, TaskId
+from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.stats import Interval
 
 
@@ -40,6 +39,46 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """What k attempts at a task are good for, on the tasks with at least k measured attempts."""
+
+    k: int
+    pass_at: Estimate
+    """pass@k: that at least one of k attempts passes."""
+    pass_hat: Estimate
+    """pass^k: that all k attempts pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """One configuration against itself: the second attempt at each task against the first.
+
+    Nothing differs between the two but chance, so this is what a difference of no meaning is like.
+    """
+
+    tasks: int
+    moved: tuple[TaskId, ...]
+    """Tasks of which one of the two attempts passed and the other failed."""
+    difference: Estimate
+    """Rate of the second attempts less rate of the first, with the paired interval."""
+    typical: float
+    """The mean size of that difference, had chance dealt the same attempts out otherwise."""
+    largest: float
+    """What it stays within 19 times out of 20."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorParts:
+    """Where the noise of a rate comes from: shares of its squared standard error, together 1."""
+
+    standard_error: float
+    between: float
+    """Between tasks: only more tasks make it smaller."""
+    within: float
+    """Between attempts at a task: more attempts would make it smaller too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How much of the plan was measured, in runs.
 
@@ -59,6 +98,8 @@ class Coverage:
     """Graded runs with rubric marks."""
     share: float | None
     """Graded of planned, retired runs left out of both; None when all are retired."""
+    attempts: Mapping[int, int]
+    """Number of planned attempts -> tasks that count and have as many: {2: 3, 1: 6}."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +113,35 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """What one passed run cost: the sum over measured runs that recorded it, failed ones too."""
+
+    value: float | None
+    passes: int
+    runs: int
+    """Those that the sum is over."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerPass:
+    """What it took to get one passed run, over the tasks that count. Description, no error bar."""
+
+    minutes: Ratio
+    tokens: Ratio
+    cost: Ratio
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """The 95th percentile of the minutes of runs (nearest rank): with 20 runs the 19th of them."""
+
+    value: float | None
+    runs: int
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Safety:
     """The veto: safety tasks stand beside the rates, never in them."""
 
@@ -81,6 +151,19 @@ class Safety:
     interval: Interval | None
     """Clopper and Pearson's, for any sentence with "never" in it."""
     failed: tuple[RunId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubts:
+    """Runs of tasks that count whose verdict people should look at."""
+
+    tampered: tuple[RunId, ...]
+    """They tried to upset the grading, and failed for it."""
+    suspicious: tuple[RunId, ...]
+    weak: tuple[RunId, ...]
+    """Their verdict rests on an exit code alone."""
+    unread: tuple[RunId, ...]
+    """Their transcript could not be read to the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +180,18 @@ class ConfigurationSummary:
     """With retired tasks back in and leaked runs as fails; None when no task is retired."""
     pass_hat_2: Estimate
     """The chance that two attempts both pass, on tasks with at least two measured attempts."""
+    repeats: tuple[Repeat, ...]
+    """For k from 2 to the largest number of planned attempts."""
     flaky: tuple[TaskId, ...]
     """Tasks whose attempts disagree."""
+    noise: Noise | None
+    """None when no task has two measured attempts."""
+    error_parts: ErrorParts | None
+    """None without two tasks, one of them with two measured attempts, or where no mean differs."""
     minutes: Estimate
     """The median over tasks of the median over attempts."""
+    slowest: Tail
+    per_pass: PerPass
     rubric: Mapping[str, Estimate]
     """Dimension -> mean over tasks, on the scale from 0 to 4."""
     leaked: tuple[RunId, ...]
@@ -108,131 +199,9 @@ class ConfigurationSummary:
     forbidden_edits: tuple[RunId, ...]
     """Hard fails of the second kind."""
     safety: Safety
+    doubts: Doubts
+    sandboxes: Mapping[str, int]
+    """Sandbox -> runs in it, of those that recorded it."""
     interventions: int
     tokens: Total
     cost: Total
-
-
-class Outcome(StrEnum):
-    """What a comparison can say."""
-
-    DETECTABLE = "detectable"
-    NOT_DETECTABLE = "no detectable difference"
-    INDECISIVE = "indecisive"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strict:
-    """The two-by-two table, a task being passed when every measured attempt passed.
-
-    It speaks of pass^k, not of the pass rate: a configuration can win the one and not the other.
-    """
-
-    first_only: tuple[TaskId, ...]
-    second_only: tuple[TaskId, ...]
-    both: tuple[TaskId, ...]
-    neither: tuple[TaskId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """The second configuration against the first, on the tasks measured for both."""
-
-    first: ConfigurationId
-    second: ConfigurationId
-    outcome: Outcome
-    ahead: ConfigurationId | None
-    """Who is ahead; None unless the difference is detectable."""
-    why: str
-    """What the outcome rests on, where it is more than the test."""
-    differences: Mapping[TaskId, float]
-    """Task mean of the second less task mean of the first."""
-    difference: Estimate
-    """Their mean, with the moment-matched Tango interval."""
-    p_exact: float | None
-    p_mid: float | None
-    """Of the sign-flip test; at most .05 is detectable."""
-    strict: Strict
-    smallest_detectable: float | None
-    """The true difference that this many tasks detect with 80 % power, by rule of thumb."""
-    spread: float | None
-    """The standard deviation of the differences that it rests on."""
-    spread_observed: bool
-    """False when the observed one was too small to believe, and half of the usual one stands in."""
-    survives_missing: bool | None
-    """Whether the outcome stays if missing runs had all gone one way; None when none is missing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRow:
-    """One task that counts, with every planned attempt: passed, failed, or None for missing."""
-
-    task: TaskId
-    category: Category | None
-    """None when the task has no result at all."""
-    slices: tuple[str, ...]
-    attempts: Mapping[ConfigurationId, tuple[bool | None, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """So many tasks passed (the sum of task means) of so many measured."""
-
-    passed: float
-    tasks: int
-
-
-class Grouping(StrEnum):
-    """By what tasks are grouped."""
-
-    CATEGORY = "category"
-    SLICE = "slice"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """The tasks of one category or slice: description, never inference."""
-
-    grouping: Grouping
-    name: str
-    tasks: int
-    tallies: Mapping[ConfigurationId, Tally]
-
-
-class Topic(StrEnum):
-    """What a limitation is about."""
-
-    SOLO = "solo"
-    INCOMPLETE = "incomplete"
-    CEILING = "ceiling"
-    FLOOR = "floor"
-    IDENTICAL_ATTEMPTS = "identical_attempts"
-    SINGLE_ATTEMPT = "single_attempt"
-    CORRECTED = "corrected"
-    FLAKY_GRADE = "flaky_grade"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limitation:
-    """Something a reader has to know before believing the figures."""
-
-    topic: Topic
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """The result of a study."""
-
-    team: str
-    suite_version: str
-    difference: str
-    """The one field in which the configurations differ."""
-    configurations: tuple[ConfigurationSummary, ...]
-    comparisons: tuple[Comparison, ...]
-    """Each configuration against the first; empty when there is one only."""
-    tasks: tuple[TaskRow, ...]
-    groups: tuple[Group, ...]
-    retired: Mapping[TaskId, str]
-    safety_tasks: tuple[TaskId, ...]
-    limitations: tuple[Limitation, ...]

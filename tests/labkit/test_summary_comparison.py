@@ -66,7 +66,8 @@ def test_below_sixty_per_cent_coverage_nothing_is_decided() -> None:
 
 
 def test_sixty_per_cent_is_enough() -> None:
-    assert compared(tasks(6, "- +"), tasks(4, "? ?", "lost")).outcome is Outcome.DETECTABLE
+    found = compared(tasks(9, "- +"), tasks(6, "- ?", "lost"))
+    assert (found.outcome, found.survives_missing) == (Outcome.DETECTABLE, True)
 
 
 def test_nothing_in_common_is_indecisive_and_has_no_figures() -> None:
@@ -104,8 +105,16 @@ def test_whether_the_outcome_stands_whatever_missing_runs_had_done(
     lost: str, survives: object
 ) -> None:
     found = compared(tasks(5, "-- ++"), tasks(6, "++ ++", "same"), {"lost": lost})
-    assert found.outcome is Outcome.DETECTABLE
     assert found.survives_missing is survives
+    assert found.measured_ahead == B
+    if survives is False:
+        assert (found.outcome, found.ahead) == (Outcome.INDECISIVE, None)
+        assert found.why == (
+            "on what was measured B is detectably ahead, but 4 runs are missing or ungraded, "
+            "and had they gone the other way it would not be"
+        )
+    else:
+        assert (found.outcome, found.ahead) == (Outcome.DETECTABLE, B)
 
 
 def test_the_smallest_detectable_difference_rests_on_the_observed_spread() -> None:
@@ -115,10 +124,10 @@ def test_the_smallest_detectable_difference_rests_on_the_observed_spread() -> No
     assert found.smallest_detectable == pytest.approx(0.5613, abs=1e-3)
 
 
-def test_every_configuration_is_compared_with_the_first() -> None:
+def test_every_two_configurations_are_compared() -> None:
     summary = summarise(study(results({"a": "+ - +", "b": "- - +"})))
-    assert [(c.first, c.second) for c in summary.comparisons] == [(A, B), (A, C)]
-    assert [c.difference.value for c in summary.comparisons] == [-0.5, 0.5]
+    assert [(c.first, c.second) for c in summary.comparisons] == [(A, B), (A, C), (B, C)]
+    assert [c.difference.value for c in summary.comparisons] == [-0.5, 0.5, 1]
 
 
 def test_one_configuration_has_no_comparison() -> None:

@@ -4,12 +4,20 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.stats import expected_spread, minimum_detectable_effect, tasks_needed
+from labkit.stats import (
+    approximate_power,
+    expected_spread,
+    minimum_detectable_effect,
+    tasks_needed,
+)
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +82,34 @@ def test_more_tasks_detect_less_and_more_power_costs(n: int, spread: float, powe
 def test_nonsense_is_refused(call: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         call()
+
+
+@given(st.integers(2, 300), st.floats(0.05, 1), st.sampled_from([0.5, 0.8, 0.95]))
+def test_the_rough_power_is_the_inverse_of_the_smallest_difference(
+    n: int, spread: float, power: float
+) -> None:
+    effect = minimum_detectable_effect(n, spread, power=power)
+    assert effect is not None
+    assert approximate_power(n, spread, effect) == pytest.approx(power, abs=1e-6)
+    assert approximate_power(n, spread, -effect) == pytest.approx(power, abs=1e-6)
+
+
+def test_one_task_has_no_power_and_no_spread_none_either() -> None:
+    assert approximate_power(1, 0.4, 0.5) is None
+    with pytest.raises(ValueError, match="leaves no room"):
+        approximate_power(9, 0.0, 0.5)
+
+
+def test_a_whole_summary_needs_no_scipy() -> None:
+    code = (
+        "import sys; sys.path.insert(0, 'tests'); from studies import typical; "
+        "from labkit.report import render; from labkit.summary import summarise; "
+        "render(summarise(typical())); print('scipy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.strip() == "False"
 
 
 def test_importing_statistics_summary_and_report_does_not_import_scipy() -> None:

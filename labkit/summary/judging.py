@@ -1,0 +1,85 @@
+"""Whether sets of attempts can be told apart: one test for each two, all of them held together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labkit.stats import Interval, holm, sign_flip_test
+from labkit.summary.evidence import Attempts
+from labkit.summary.pair import Paired
+from labkit.summary.pairing import SIGNIFICANCE, Missing, differences, mean_of, pair
+
+Two = tuple[Attempts, Attempts]
+_EXTREMES: tuple[Missing, Missing] = ((False, True), (True, False))
+"""Missing runs at their worst for the first and best for the second, and the reverse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Two sets of attempts, compared."""
+
+    paired: Paired
+    p_adjusted: float | None
+    tests: int
+    """How many comparisons were held together."""
+    direction: int
+    """1 when the second is detectably ahead on what was measured, -1 when the first is, else 0."""
+    missing: int
+    """How many planned attempts were not measured."""
+    survives: bool | None
+    """Whether the direction stays whatever missing runs had done; None when none is missing."""
+    bounds: Interval | None
+    """The mean difference had they all gone one way, or the other."""
+
+
+def judge(twos: Sequence[Two]) -> tuple[Judged, ...]:
+    """Compare the second of each two with the first; the tests share one error rate by Holm."""
+    paired = [pair(*two) for two in twos]
+    ps = [found.p_mid for found in paired]
+    return tuple(
+        _judged(two, found, ps, place)
+        for place, (two, found) in enumerate(zip(twos, paired, strict=True))
+    )
+
+
+def _judged(two: Two, paired: Paired, ps: Sequence[float | None], place: int) -> Judged:
+    adjusted = _adjusted(ps, place)
+    direction = _direction(paired.difference.value, adjusted)
+    missing = sum(of.count(None) for side in two for of in side.values())
+    extremes = _extremes(two, ps, place) if missing else []
+    means = [mean for mean, _ in extremes]
+    return Judged(
+        paired=paired,
+        p_adjusted=adjusted,
+        tests=sum(p is not None for p in ps),
+        direction=direction,
+        missing=missing,
+        survives=all(way == direction for _, way in extremes) if extremes else None,
+        bounds=Interval(low=min(means), high=max(means)) if means else None,
+    )
+
+
+def _extremes(two: Two, ps: Sequence[float | None], place: int) -> list[tuple[float, int]]:
+    """Return mean and direction if missing runs had all gone one way, and if the other."""
+    found = []
+    for missing in _EXTREMES:
+        if moved := differences(*two, missing):
+            mean = mean_of(moved)
+            p = sign_flip_test(list(moved.values())).p_mid
+            adjusted = _adjusted([*ps[:place], p, *ps[place + 1 :]], place)
+            found.append((mean, _direction(mean, adjusted)))
+    return found
+
+
+def _direction(mean: float | None, adjusted: float | None) -> int:
+    if mean is None or adjusted is None or adjusted > SIGNIFICANCE:
+        return 0
+    return 1 if mean > 0 else -1
+
+
+def _adjusted(ps: Sequence[float | None], place: int) -> float | None:
+    """Return one p by Holm, over all comparisons that have one."""
+    if ps[place] is None:
+        return None
+    known = [(index, p) for index, p in enumerate(ps) if p is not None]
+    adjusted = holm([p for _, p in known])
+    return dict(zip((index for index, _ in known), adjusted, strict=True))[place]

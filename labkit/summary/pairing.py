@@ -1,0 +1,140 @@
+"""Two sets of attempts at the same tasks: differences, test, interval, and what they could show."""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from labkit.model import TaskId
+from labkit.stats import (
+    approximate_power,
+    expected_spread,
+    minimum_detectable_effect,
+    paired_interval,
+    sign_flip_test,
+)
+from labkit.summary.evidence import Attempts, task_means
+from labkit.summary.model import Estimate
+from labkit.summary.pair import Chance, Outlook, Paired, Reach, Strict
+
+SIGNIFICANCE = 0.05
+FEWEST_MOVED = 5
+"""With fewer tasks that differ, the mid-p of the sign-flip test cannot reach .05."""
+_FEWEST_FOR_A_SPREAD = 2
+_TASKS = (6, 9, 12, 18, 24, 36, 50, 75, 100, 150, 200)
+_MORE_TASKS = 9
+_EFFECTS = tuple(step / 20 for step in range(1, 21))
+
+Differences = dict[TaskId, Fraction]
+Missing = tuple[bool | None, bool | None]
+"""What unmeasured attempts of the first and of the second are taken for; None leaves them out."""
+
+
+def differences(first: Attempts, second: Attempts, missing: Missing = (None, None)) -> Differences:
+    """Return second less first for each task known for both."""
+    of_first, of_second = missing
+    before = task_means(first, missing=of_first)
+    after = task_means(second, missing=of_second)
+    return {task: after[task] - before[task] for task in before if task in after}
+
+
+def mean_of(found: Differences) -> float:
+    """Return the mean difference."""
+    return float(sum(found.values(), Fraction()) / len(found))
+
+
+def pair(first: Attempts, second: Attempts) -> Paired:
+    """Compare attempts on the tasks measured for both."""
+    found = differences(first, second)
+    values = list(found.values())
+    test = sign_flip_test(values)
+    return Paired(
+        differences={task: float(value) for task, value in found.items()},
+        difference=Estimate(
+            value=mean_of(found), interval=paired_interval(values), tasks=len(values)
+        )
+        if values
+        else Estimate(value=None, interval=None, tasks=0, why="no task was measured for both"),
+        p_exact=test.p_exact if values else None,
+        p_mid=test.p_mid if values else None,
+        gained=tuple(task for task, value in found.items() if value > 0),
+        lost=tuple(task for task, value in found.items() if value < 0),
+        strict=_strict(first, second, found),
+    )
+
+
+def _strict(first: Attempts, second: Attempts, tasks: Iterable[TaskId]) -> Strict:
+    passed = {task: (False not in first[task], False not in second[task]) for task in tasks}
+
+    def pick(*, first: bool, second: bool) -> tuple[TaskId, ...]:
+        return tuple(task for task, both in passed.items() if both == (first, second))
+
+    return Strict(
+        first_only=pick(first=True, second=False),
+        second_only=pick(first=False, second=True),
+        both=pick(first=True, second=True),
+        neither=pick(first=False, second=False),
+    )
+
+
+def explain(found: Paired) -> str:
+    """Say why a difference is not detectable, where it is more than the test; else nothing."""
+    if found.p_mid is None or found.p_mid <= SIGNIFICANCE:
+        return ""
+    moved = len(found.gained) + len(found.lost)
+    if moved < FEWEST_MOVED:
+        tasks = {0: "no task", 1: "only one task"}.get(moved, f"only {moved} tasks")
+        return (
+            f"{tasks} came out differently, and with fewer than {FEWEST_MOVED} "
+            "no difference could be detected"
+        )
+    if found.difference.interval and 0 not in found.difference.interval:
+        return "a borderline case: the interval leaves out 0, but the test decides"
+    return ""
+
+
+def mean_attempts(first: Attempts, second: Attempts, tasks: Iterable[TaskId]) -> float:
+    """Return how many measured attempts a task has on average, over both sides."""
+    return statistics.fmean(
+        len(side[task]) - side[task].count(None) for task in tasks for side in (first, second)
+    )
+
+
+def spread_of(values: Mapping[TaskId, float], attempts: float) -> tuple[float | None, bool]:
+    """Return the standard deviation to plan with, and whether it is the observed one.
+
+    Few tasks that happen to agree would promise an eye for any difference: the observed one is
+    not believed below half of what is usual for as many attempts.
+    """
+    if len(values) < _FEWEST_FOR_A_SPREAD:
+        return None, False
+    observed = statistics.stdev(values.values())
+    floor = expected_spread(attempts) / 2
+    return max(observed, floor), observed >= floor
+
+
+def outlook(tasks: int, attempts: float, spread: float | None) -> Outlook | None:
+    """Return what these tasks could have detected, and what more would buy."""
+    if spread is None:
+        return None
+    usual = expected_spread(attempts)
+    repeats = round(attempts)
+    cheaper = spread * expected_spread(attempts + 1) / usual
+
+    def reach(n: int) -> Reach:
+        return Reach(tasks=n, attempts=repeats, smallest=minimum_detectable_effect(n, spread))
+
+    counts = sorted({*_TASKS, tasks, tasks + _MORE_TASKS, 2 * tasks})
+    return Outlook(
+        here=reach(tasks),
+        more_tasks=tuple(map(reach, counts)),
+        more_attempts=Reach(
+            tasks=tasks,
+            attempts=repeats + 1,
+            smallest=minimum_detectable_effect(tasks, cheaper),
+        ),
+        powers=tuple(
+            Chance(effect=effect, power=chance)
+            for effect in _EFFECTS
+            if (chance := approximate_power(tasks, spread, effect)) is not None
+        ),
+    )
