@@ -18,13 +18,12 @@ from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, stand
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
-from labkit.stats.noise import largest_noise, noise_at_least, typical_noise
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
 from labkit.stats.passk import pass_at_k, pass_hat_k
 from labkit.stats.planning import (
-    approximate_power,
     expected_spread,
     minimum_detectable_effect,
+    rule_of_thumb_power,
     tasks_needed,
 )
 from labkit.stats.rates import (
@@ -34,6 +33,7 @@ from labkit.stats.rates import (
     wald_standard_error,
     wilson_interval,
 )
+from labkit.stats.resplit import largest_noise, noise_at_least, typical_noise
 from labkit.stats.tables import (
     ChiSquared,
     bonett_price_interval,
@@ -62,7 +62,6 @@ __all__ = [
     "VarianceParts",
     "Weights",
     "agresti_coull_interval",
-    "approximate_power",
     "blinding_index",
     "blinding_interval",
     "bonett_price_interval",
@@ -94,6 +93,7 @@ __all__ = [
     "pass_hat_k",
     "power",
     "raw_agreement",
+    "rule_of_thumb_power",
     "sign_flip_test",
     "standard_error",
     "standard_errors_bar",

@@ -27,7 +27,7 @@ def minimum_detectable_effect(
     return quantiles * spread / math.sqrt(n)
 
 
-def approximate_power(
+def rule_of_thumb_power(
     n: int, spread: float, effect: float, confidence: float = 0.95
 ) -> float | None:
     """Return how likely n tasks detect a true mean difference of `effect`, by rule of thumb.

@@ -90,4 +90,4 @@ def beta_quantile(probability: float, *, alpha: int, beta: int) -> float:
             low = rate
         else:
             high = rate
-    return (low + high) / 2
+    return high

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from labkit.model import TaskId
 from labkit.stats import (
-    approximate_power,
     expected_spread,
     minimum_detectable_effect,
     paired_interval,
+    rule_of_thumb_power,
     sign_flip_test,
 )
 from labkit.summary.evidence import Attempts, task_means
@@ -135,6 +135,6 @@ def outlook(tasks: int, attempts: float, spread: float | None) -> Outlook | None
         powers=tuple(
             Chance(effect=effect, power=chance)
             for effect in _EFFECTS
-            if (chance := approximate_power(tasks, spread, effect)) is not None
+            if (chance := rule_of_thumb_power(tasks, spread, effect)) is not None
         ),
     )

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.stats import (
-    approximate_power,
     expected_spread,
     minimum_detectable_effect,
+    rule_of_thumb_power,
     tasks_needed,
 )
 
@@ -90,14 +90,14 @@ def test_the_rough_power_is_the_inverse_of_the_smallest_difference(
 ) -> None:
     effect = minimum_detectable_effect(n, spread, power=power)
     assert effect is not None
-    assert approximate_power(n, spread, effect) == pytest.approx(power, abs=1e-6)
-    assert approximate_power(n, spread, -effect) == pytest.approx(power, abs=1e-6)
+    assert rule_of_thumb_power(n, spread, effect) == pytest.approx(power, abs=1e-6)
+    assert rule_of_thumb_power(n, spread, -effect) == pytest.approx(power, abs=1e-6)
 
 
 def test_one_task_has_no_power_and_no_spread_none_either() -> None:
-    assert approximate_power(1, 0.4, 0.5) is None
+    assert rule_of_thumb_power(1, 0.4, 0.5) is None
     with pytest.raises(ValueError, match="leaves no room"):
-        approximate_power(9, 0.0, 0.5)
+        rule_of_thumb_power(9, 0.0, 0.5)
 
 
 def test_a_whole_summary_needs_no_scipy() -> None:
