@@ -155,7 +155,7 @@ class Workspace:
         return self.evals / "log" / f"{member}.jsonl"
 
     def summary(self, ending: str) -> Path:
-        """The result: `md` or `json`."""
+        """The result: `md`, `json`, `html`, `csv` or `junit.xml`."""
         return self.evals / f"summary.{ending}"
 
     def reviews(self) -> tuple[Path, ...]:

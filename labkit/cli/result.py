@@ -12,8 +12,8 @@ from labkit.errors import InputError
 from labkit.fields import json_text, read_bytes
 from labkit.model import ConfigurationId
 from labkit.phases import require_graded, require_unblinded
-from labkit.report.data import pool_json, to_json
-from labkit.report.markdown import render
+from labkit.report import explain, reports
+from labkit.report.data import pool_json
 from labkit.report.pooled import render_pool
 from labkit.summary import summarise
 from labkit.summary.earlier import read_earlier
@@ -35,7 +35,7 @@ class Beside:
 
 
 def summarise_lab(beside: Beside, *, as_json: bool) -> None:
-    """Write summary.md and summary.json, and print one of them."""
+    """Write the summary in every form, and print its Markdown or its JSON."""
     lab = Lab.open()
     done = require_graded(lab.workspace)
     require_unblinded(lab.workspace)
@@ -46,12 +46,19 @@ def summarise_lab(beside: Beside, *, as_json: bool) -> None:
         summary = replace(summary, reruns=rerun(summary, earlier))
     if scores is not None:
         summary = replace(summary, leaderboard=against_leaderboard(summary, scores))
-    values = json_text(to_json(summary))
-    text = render(summary)
-    replace_file(lab.workspace.summary("json"), values)
-    replace_file(lab.workspace.summary("md"), text)
-    data(values if as_json else text)
-    say(f"written: {lab.workspace.summary('md')} and summary.json beside it")
+    written = []
+    for ending, content in reports(summary):
+        path = lab.workspace.summary(ending)
+        replace_file(path, content)
+        written.append(path.name)
+        if ending == ("json" if as_json else "md"):
+            data(content)
+    say(f"written to {lab.workspace.evals}: {', '.join(written)}")
+
+
+def explain_term(word: str) -> None:
+    """Print what a word of the reports means."""
+    data(explain(word))
 
 
 def _scores(lab: Lab, path: Path) -> Mapping[ConfigurationId, float]:

@@ -46,10 +46,21 @@ def summary(
             help="Compare the order with that of a leaderboard: a CSV of configuration,score.",
         ),
     ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TERM",
+            show_default=False,
+            help="Explain a word of the reports, such as MDE, and do nothing else.",
+        ),
+    ] = None,
 ) -> None:
     """Compare the configurations, with honest error bars; the word may be left out."""
     from labkit.cli import result
 
+    if explain is not None:
+        result.explain_term(explain)
+        return
     beside = result.Beside(against=against, leaderboard=leaderboard)
     result.summarise_lab(beside, as_json=as_json)
 
