@@ -12,7 +12,7 @@ from labkit.stats.alpha import Metric, krippendorff_alpha, krippendorff_alpha_in
 from labkit.stats.blinding import blinding_index, blinding_interval
 from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
 from labkit.stats.design import Design
-from labkit.stats.exact_power import Power, detectable_effect, power
+from labkit.stats.exact_power import Power, detectable_effect, is_enumerable, power
 from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
@@ -69,6 +69,7 @@ __all__ = [
     "fleiss_kappa",
     "holm",
     "intraclass_correlation",
+    "is_enumerable",
     "krippendorff_alpha",
     "krippendorff_alpha_interval",
     "mcnemar_chi_squared",
