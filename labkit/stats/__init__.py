@@ -17,9 +17,15 @@ from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, stand
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
+from labkit.stats.noise import chance_of_difference
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
 from labkit.stats.passk import pass_at_k, pass_hat_k
-from labkit.stats.planning import expected_spread, minimum_detectable_effect, tasks_needed
+from labkit.stats.planning import (
+    approximate_power,
+    expected_spread,
+    minimum_detectable_effect,
+    tasks_needed,
+)
 from labkit.stats.rates import (
     agresti_coull_interval,
     clopper_pearson_interval,
@@ -55,10 +61,12 @@ __all__ = [
     "VarianceParts",
     "Weights",
     "agresti_coull_interval",
+    "approximate_power",
     "blinding_index",
     "blinding_interval",
     "bonett_price_interval",
     "bootstrap_interval",
+    "chance_of_difference",
     "clopper_pearson_interval",
     "combined_standard_error",
     "detectable_effect",

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 Level = TypeVar("Level", bound=Fraction | float)
-_MOST_CHANCES = 150_000_000
-"""Outcomes times possible sums: about two seconds of work."""
+_MOST_CHANCES = 20_000_000
+"""Outcomes times possible sums: some tenths of a second of work, the first time."""
 _NEGLIGIBLE = 1e-12
 """Rarer rows of outcomes are left out, and count as not rejected."""
 _ROUNDING = 1e-12
@@ -238,7 +238,7 @@ def _rejected(n: int, sizes: Sequence[_Size], limits: _Limits) -> Power:
             below = np.cumsum(sums, axis=1)
             exact += float(weight @ _beyond(below, limits.exact[: len(sums), many]))
             mid += float(weight @ _beyond(below, limits.mid[: len(sums), many]))
-    return Power(exact=min(1.0, exact), mid=min(1.0, mid))
+    return Power(exact=min(1.0, max(0.0, exact)), mid=min(1.0, max(0.0, mid)))
 
 
 def _beyond(below: "Floats", limit: "Whole") -> "Floats":
@@ -248,7 +248,7 @@ def _beyond(below: "Floats", limit: "Whole") -> "Floats":
     rows, middle = np.arange(len(limit)), below.shape[1] // 2
     # One column further on either side stands for sums that cannot be.
     padded = np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
-    inside = padded[rows, middle + limit] - padded[rows, middle + 1 - limit]
+    inside: Floats = padded[rows, middle + limit] - padded[rows, middle + 1 - limit]
     return 1 - inside
 
 

@@ -96,12 +96,12 @@ def test_two_hundred_tasks_are_still_enumerated() -> None:
     assert power(200, Design().shares(0.0)).mid == pytest.approx(0.05, abs=0.005)
 
 
-@pytest.mark.parametrize(("n", "attempts"), [(200, 2), (100, 3), (36, 4), (9, 9)])
+@pytest.mark.parametrize(("n", "attempts"), [(200, 2), (60, 3), (30, 4), (9, 9)])
 def test_usual_plans_can_be_enumerated(n: int, attempts: int) -> None:
     assert is_enumerable(n, attempts)
 
 
-@pytest.mark.parametrize(("n", "attempts"), [(200, 3), (36, 9)])
+@pytest.mark.parametrize(("n", "attempts"), [(100, 3), (36, 9)])
 def test_what_cannot_be_enumerated_is_known_before(n: int, attempts: int) -> None:
     assert not is_enumerable(n, attempts)
     with pytest.raises(ValueError, match="too many to enumerate"):
