@@ -14,8 +14,8 @@ from fractions import Fraction
 _NODES = 96
 _HIGHEST_ICC = 0.9
 """Above, the chances crowd so much at 0 and 1 that they can no longer be integrated this way."""
-_FARTHEST = 9.0
-"""In standard deviations: beyond, chances are below 1e-18 and the beta quantile gives up."""
+_FARTHEST = 8.0
+"""In standard deviations: beyond, chances are below 1e-15 and the beta quantile may give up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
