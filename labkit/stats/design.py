@@ -62,9 +62,13 @@ class Design:
         weights /= weights.sum()
         own = math.sqrt(1 - self.correlation**2)
         latent = self.correlation * nodes[:, None] + own * nodes[None, :]
-        latent = latent.clip(-_FARTHEST, _FARTHEST)
-        first = betaincinv(*_shapes(self.mean, self.icc), ndtr(nodes))
-        second = betaincinv(*_shapes(self.mean + effect, self._icc_of_second), ndtr(latent))
+        first, second = (
+            betaincinv(*_shapes(mean, icc), ndtr(of.clip(-_FARTHEST, _FARTHEST)))
+            for mean, icc, of in (
+                (self.mean, self.icc, nodes),
+                (self.mean + effect, self._icc_of_second, latent),
+            )
+        )
         found: defaultdict[Fraction, float] = defaultdict(float)
         for j, ways_j in enumerate(self._ways()):
             of_second = ways_j * (second**j * (1 - second) ** (self.attempts - j)) @ weights
