@@ -8,7 +8,7 @@ False findings come from `labkit.stats.power`, which enumerates.
 Rates: tasks from a beta distribution, pass rates .05 to .95, intra-class correlations .1 to .9.
 Differences: 27 nulls, 2 nulls with unlike attempts, 24 alternatives, by the model of `Design`.
 Intervals are computed for all outcomes at once; in every table some are compared with labkit.stats.
-Run: python tests/bench/bench_coverage.py [TASKS ...]    (6 9 12 20 50 unless given)
+Run: PYTHONPATH=tests python tests/bench/bench_coverage.py [TASKS ...]    (6 9 12 20 50 unless given)
 """
 
 import math
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from bench_intervals import (
+from bench.intervals import (
     Array,
     Bars,
     checked_against_labkit,

@@ -182,7 +182,7 @@ def _tango(counts: Array, levels: Array, n: int) -> Bars:
     b, c, m = gains / match, losses / match, n / match
     observed = (b - c) / m
 
-    def refuted(mean: Array) -> Array:
+    def refuted(mean: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         linear = 2 * mean * (m - b) - (b + c) * (1 - mean)
         root = np.sqrt(np.maximum(0.0, linear**2 + 8 * m * c * mean * (1 - mean)))
         share = (root - linear) / (4 * m)
