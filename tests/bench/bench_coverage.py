@@ -8,7 +8,7 @@ False findings come from `labkit.stats.power`, which enumerates.
 Rates: tasks from a beta distribution, pass rates .05 to .95, intra-class correlations .1 to .9.
 Differences: 27 nulls, 2 nulls with unlike attempts, 24 alternatives, by the model of `Design`.
 Intervals are computed for all outcomes at once; in every table some are compared with labkit.stats.
-Run: PYTHONPATH=tests python tests/bench/bench_coverage.py [TASKS ...]    (6 9 12 20 50 unless given)
+Run: PYTHONPATH=tests python tests/bench/bench_coverage.py [TASKS ...]  (default: 6 9 12 20 50)
 """
 
 import math
@@ -120,7 +120,7 @@ def weighed(n: int, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Array, Array,
         draw = np.random.default_rng([7, n, levels])
         for cell in cells:
             shares = np.array(cell.shares) / sum(cell.shares)
-            drawn = draw.multinomial(n, shares, size=DRAWN)
+            drawn = draw.multinomial(n, shares, size=DRAWN).astype(float)
             yield cell, drawn, np.full(DRAWN, 1 / DRAWN), True
         return
     found = outcomes(n, levels)
