@@ -6,47 +6,46 @@ import typer
 
 app = typer.Typer(help="Tell what a plan could detect, and what it takes.", no_args_is_help=True)
 
-
-@app.callback()
-def plan() -> None:
-    """Tell what a plan could detect, and what it takes."""
+Tasks = Annotated[
+    int | None, typer.Option("--tasks", help="So many tasks [default: those that are here].")
+]
+Attempts = Annotated[
+    int | None, typer.Option("--attempts", help="So many attempts at each [default: as planned].")
+]
+Configurations = Annotated[
+    int | None,
+    typer.Option("--configurations", help="So many configurations [default: as planned]."),
+]
+PassRate = Annotated[
+    float | None,
+    typer.Option(
+        "--pass-rate",
+        metavar="PERCENT",
+        help="What one configuration passes [default: the pilot's after unblinding, else 50].",
+    ),
+]
+Pilot = Annotated[
+    str,
+    typer.Option(
+        "--pilot",
+        metavar="FOLDER",
+        help="Project whose lab was the pilot [default: this one, once it has runs].",
+    ),
+]
 
 
 @app.command()
 def power(
-    tasks: Annotated[
-        int | None,
-        typer.Option("--tasks", help="So many tasks [default: those that are here]."),
-    ] = None,
-    attempts: Annotated[
-        int | None,
-        typer.Option("--attempts", help="So many attempts at each [default: as planned]."),
-    ] = None,
-    configurations: Annotated[
-        int | None,
-        typer.Option("--configurations", help="So many configurations [default: as planned]."),
-    ] = None,
-    pass_rate: Annotated[
-        float | None,
-        typer.Option(
-            "--pass-rate",
-            metavar="PERCENT",
-            help="What one configuration passes [default: the pilot's after unblinding, else 50].",
-        ),
-    ] = None,
-    pilot: Annotated[
-        str,
-        typer.Option(
-            "--pilot",
-            metavar="FOLDER",
-            help="Project whose lab was the pilot [default: this one, once it has runs].",
-        ),
-    ] = "",
+    tasks: Tasks = None,
+    attempts: Attempts = None,
+    configurations: Configurations = None,
+    pass_rate: PassRate = None,
+    pilot: Pilot = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of Markdown.")
     ] = False,
 ) -> None:
-    """Say which differences the plan could detect, what more would buy, and how long it runs."""
+    """Say which differences the plan could detect, and how long it takes."""
     from labkit.cli import forecasting
 
     wanted = forecasting.Wanted(
