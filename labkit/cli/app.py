@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import blind, env, grade, holder, leaks, start, summary, task
+from labkit.cli import blind, env, grade, holder, leaks, plan, start, summary, task
 
 app = typer.Typer(
     name="labkit",
@@ -42,6 +42,7 @@ app.command()(start.init)
 app.command()(start.status)
 app.add_typer(task.app, name="task")
 app.add_typer(env.app, name="env")
+app.add_typer(plan.app, name="plan")
 app.command()(leaks.leaks)
 app.command()(grade.handin)
 app.add_typer(holder.app, name="holder")

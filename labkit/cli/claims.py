@@ -9,7 +9,7 @@ from labkit.cli.console import data, say
 from labkit.errors import InputError, PhaseError, refuse
 from labkit.fields import counted, json_text, read_bytes, read_json
 from labkit.overclaim import Facts, Finding, check, facts_of
-from labkit.report.data import SCHEMA as SUMMARY_SCHEMA
+from labkit.summary.earlier import SCHEMA as SUMMARY_SCHEMA
 from labkit.workspace import Workspace
 
 SCHEMA = 1

@@ -93,6 +93,8 @@ class Side:
     strict: Figure
     """pass^2, on the tasks with two measured attempts."""
     minutes: Figure
+    other_minutes: tuple[float, ...]
+    """Of one passed run, and of the slowest."""
     rubric: Mapping[str, Figure]
     safety: tuple[int, int]
     """Safety tasks held, of so many."""
@@ -232,6 +234,11 @@ def _side(values: Values, side: Values) -> Side:
         with_leaks=_figure(side["rate_with_leaks"]),
         strict=_figure(side["pass_hat_2"]),
         minutes=_figure(side["minutes"]),
+        other_minutes=tuple(
+            float(found["value"])
+            for found in (side["per_pass"]["minutes"], side["slowest"])
+            if found["value"] is not None
+        ),
         rubric={name: _figure(found) for name, found in side["rubric"].items()},
         safety=(int(safety["held"]), int(safety["tasks"])),
         vetoes=tuple(_vetoes(side)),

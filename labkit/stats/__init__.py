@@ -13,14 +13,16 @@ from labkit.stats.blinding import blinding_index, blinding_interval
 from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
 from labkit.stats.clusters import clustered_interval, clustered_size
 from labkit.stats.design import Design
-from labkit.stats.exact_power import Power, detectable_effect, power
+from labkit.stats.exact_power import Power, detectable_effect, is_enumerable, power
 from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
+from labkit.stats.noise import chance_of_difference
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
 from labkit.stats.passk import pass_at_k, pass_hat_k
 from labkit.stats.planning import (
+    approximate_power,
     expected_spread,
     minimum_detectable_effect,
     rule_of_thumb_power,
@@ -62,10 +64,12 @@ __all__ = [
     "VarianceParts",
     "Weights",
     "agresti_coull_interval",
+    "approximate_power",
     "blinding_index",
     "blinding_interval",
     "bonett_price_interval",
     "bootstrap_interval",
+    "chance_of_difference",
     "clopper_pearson_interval",
     "clustered_interval",
     "clustered_size",
@@ -78,6 +82,7 @@ __all__ = [
     "fleiss_kappa",
     "holm",
     "intraclass_correlation",
+    "is_enumerable",
     "krippendorff_alpha",
     "krippendorff_alpha_interval",
     "largest_noise",

@@ -14,8 +14,8 @@ from fractions import Fraction
 _NODES = 96
 _HIGHEST_ICC = 0.9
 """Above, the chances crowd so much at 0 and 1 that they can no longer be integrated this way."""
-_FARTHEST = 9.0
-"""In standard deviations: beyond, chances are below 1e-18 and the beta quantile gives up."""
+_FARTHEST = 8.0
+"""In standard deviations: beyond, chances are below 1e-15 and the beta quantile may give up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +62,13 @@ class Design:
         weights /= weights.sum()
         own = math.sqrt(1 - self.correlation**2)
         latent = self.correlation * nodes[:, None] + own * nodes[None, :]
-        latent = latent.clip(-_FARTHEST, _FARTHEST)
-        first = betaincinv(*_shapes(self.mean, self.icc), ndtr(nodes))
-        second = betaincinv(*_shapes(self.mean + effect, self._icc_of_second), ndtr(latent))
+        first, second = (
+            betaincinv(*_shapes(mean, icc), ndtr(of.clip(-_FARTHEST, _FARTHEST)))
+            for mean, icc, of in (
+                (self.mean, self.icc, nodes),
+                (self.mean + effect, self._icc_of_second, latent),
+            )
+        )
         found: defaultdict[Fraction, float] = defaultdict(float)
         for j, ways_j in enumerate(self._ways()):
             of_second = ways_j * (second**j * (1 - second) ** (self.attempts - j)) @ weights

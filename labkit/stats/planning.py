@@ -1,6 +1,7 @@
 """What a set of tasks could have detected: planning figures, never "observed power"."""
 
 import math
+from statistics import NormalDist
 
 from labkit.stats.interval import upper_level
 from labkit.stats.quantiles import normal_quantile, student_probability, student_quantile
@@ -62,6 +63,20 @@ def tasks_needed(
     if not effect or not math.isfinite(effect):
         raise ValueError(f"no number of tasks detects a difference of {effect}")
     return ((normal_quantile(upper) + normal_quantile(power)) * spread / effect) ** 2
+
+
+def approximate_power(n: int, effect: float, spread: float, confidence: float = 0.95) -> float:
+    """Return how likely n tasks detect a true mean difference of `effect`, by rule of thumb.
+
+    The normal curve at |effect| * sqrt(n) / spread - t[(1+confidence)/2], t with n-1 degrees of
+    freedom. For sets too large for `power`, to which it is within three points from 36 tasks on.
+    Raises ValueError for fewer than two tasks, or a spread that is not above 0.
+    """
+    upper = upper_level(confidence)
+    if n < _FEWEST_FOR_A_SPREAD or not 0 < spread < math.inf:
+        raise ValueError(f"{n} tasks with a standard deviation of {spread} have no power")
+    reach = abs(effect) * math.sqrt(n) / spread
+    return NormalDist().cdf(reach - student_quantile(upper, n - 1))
 
 
 def expected_spread(attempts: float) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labkit.stats import Interval, holm, sign_flip_test
+from labkit.stats import Interval, holm, paired_interval, sign_flip_test
 from labkit.summary.evidence import Attempts
 from labkit.summary.pair import Paired
 from labkit.summary.pairing import SIGNIFICANCE, Missing, differences, mean_of, pair
@@ -43,7 +43,7 @@ def judge(twos: Sequence[Two]) -> tuple[Judged, ...]:
 
 def _judged(two: Two, paired: Paired, ps: Sequence[float | None], place: int) -> Judged:
     adjusted = _adjusted(ps, place)
-    direction = _direction(paired.difference.value, adjusted)
+    direction = _direction(paired.difference.value, adjusted, paired.difference.interval)
     missing = sum(of.count(None) for side in two for of in side.values())
     extremes = _extremes(two, ps, place) if missing else []
     means = [mean for mean, _ in extremes]
@@ -63,15 +63,22 @@ def _extremes(two: Two, ps: Sequence[float | None], place: int) -> list[tuple[fl
     found = []
     for missing in _EXTREMES:
         if moved := differences(*two, missing):
+            values = list(moved.values())
             mean = mean_of(moved)
-            p = sign_flip_test(list(moved.values())).p_mid
+            p = sign_flip_test(values).p_mid
             adjusted = _adjusted([*ps[:place], p, *ps[place + 1 :]], place)
-            found.append((mean, _direction(mean, adjusted)))
+            found.append((mean, _direction(mean, adjusted, paired_interval(values))))
     return found
 
 
-def _direction(mean: float | None, adjusted: float | None) -> int:
+def _direction(mean: float | None, adjusted: float | None, interval: Interval | None) -> int:
+    """Return which side is detectably ahead: test and interval both have to say so.
+
+    With three attempts a mid-p of at most .05 does not imply an interval without 0.
+    """
     if mean is None or adjusted is None or adjusted > SIGNIFICANCE:
+        return 0
+    if interval is not None and interval.low <= 0 <= interval.high:
         return 0
     return 1 if mean > 0 else -1
 

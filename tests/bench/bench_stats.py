@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from scipy.stats import bootstrap, permutation_test
 
+from labkit.forecast import Scheme, forecast
 from labkit.stats import (
     Design,
     Power,
@@ -85,9 +86,15 @@ def main() -> None:
         alone(f"Wilson interval, {n} task means", partial(wilson_interval, 0.5, n))
     marks = [round(draw.gauss(0.3, 1), 2) for _ in range(25)]
     alone("sign-flip test, 25 different sizes", partial(sign_flip_test, marks))
-    for n in (9, 36, 100):
+    for n in (9, 36, 100, 200):
         alone(f"power, {n} tasks x 2", partial(twenty_points, n))
-    alone("detectable effect, 36 tasks x 2", partial(detectable_effect, 36, Design()))
+    for n, attempts in ((36, 2), (100, 2), (200, 2), (36, 3), (60, 3)):
+        alone(
+            f"detectable effect, {n} tasks x {attempts}",
+            partial(detectable_effect, n, Design(attempts=attempts)),
+        )
+    nine = Scheme(tasks=9, attempts=2, configurations=2)
+    alone("what labkit plan power works out, 9 tasks x 2", partial(forecast, nine))
 
 
 if __name__ == "__main__":

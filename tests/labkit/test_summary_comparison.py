@@ -278,3 +278,20 @@ def test_copies_of_every_attempt_change_no_interval(marks: dict[str, str]) -> No
     (doubled,) = summarise(study(results(twice))).comparisons
     assert doubled.difference == once.difference
     assert doubled.p_mid == once.p_mid
+
+
+@given(MARKS, st.text("u?", min_size=1, max_size=3))
+def test_what_the_infrastructure_broke_changes_the_coverage_and_no_rate(
+    marks: dict[str, str], broken: str
+) -> None:
+    more = {
+        task: " ".join(signs + broken for signs in both.split()) for task, both in marks.items()
+    }
+    before, after = summarise(study(results(marks))), summarise(study(results(more)))
+    for one, other in zip(before.configurations, after.configurations, strict=True):
+        assert other.rate == one.rate
+        assert other.pass_hat_2 == one.pass_hat_2
+        if one.coverage.share:
+            assert other.coverage.share is not None
+            assert other.coverage.share < one.coverage.share
+    assert after.comparisons[0].difference == before.comparisons[0].difference

@@ -2,12 +2,13 @@
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from statistics import NormalDist
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.stats import paired_interval, sign_flip_test
@@ -124,6 +125,53 @@ def test_every_detectable_outcome_has_an_interval_without_zero(n: int) -> None:
     for differences in combinations_with_replacement(HALVES, n):
         if sign_flip_test(differences).p_mid <= 0.05:
             assert 0 not in paired_interval(differences), differences
+
+
+def spelled(levels: Sequence[Fraction], counts: Sequence[int]) -> list[Fraction]:
+    return [level for level, many in zip(levels, counts, strict=True) for _ in range(many)]
+
+
+@pytest.mark.parametrize("n", [10, 12, 15, 18, 24, 36])
+def test_single_attempts_are_detectable_only_with_an_interval_without_zero(n: int) -> None:
+    levels = [Fraction(-1), Fraction(0), Fraction(1)]
+    for losses in range(n + 1):
+        for gains in range(n - losses + 1):
+            differences = spelled(levels, [losses, n - losses - gains, gains])
+            if sign_flip_test(differences).p_mid <= 0.05:
+                assert 0 not in paired_interval(differences), differences
+
+
+def test_the_reverse_fails_for_two_outcomes_of_nine_tasks() -> None:
+    borderline = [
+        (losses, gains)
+        for losses in range(10)
+        for gains in range(10 - losses)
+        if 0 not in paired_interval([-1] * losses + [1] * gains + [0] * (9 - losses - gains))
+        and sign_flip_test([-1] * losses + [1] * gains).p_mid > 0.05
+    ]
+    assert borderline == [(0, 4), (4, 0)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(HALVES), min_size=10, max_size=36))
+def test_pairs_of_attempts_are_detectable_only_with_an_interval_without_zero(
+    differences: list[Fraction],
+) -> None:
+    if sign_flip_test(differences).p_mid <= 0.05:
+        assert 0 not in paired_interval(differences)
+
+
+def test_three_attempts_may_be_detectable_by_the_test_alone() -> None:
+    """Five tasks moved one way, but by very different amounts: the verdict must ask both."""
+    differences = [Fraction(1, 3)] * 4 + [Fraction(1)]
+    assert sign_flip_test(differences).p_mid == 0.03125
+    assert 0 in paired_interval(differences)
+
+
+@given(DIFFERENCES)
+def test_the_exact_p_is_never_below_the_mid_p(differences: list[Fraction]) -> None:
+    found = sign_flip_test(differences)
+    assert 0 < found.p_mid <= found.p_exact <= 1
 
 
 @pytest.mark.parametrize("moved", [0, 1, 2, 3, 4])

@@ -6,10 +6,17 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.stats import Design, detectable_effect, expected_spread, power, sign_flip_test
+from labkit.stats import (
+    Design,
+    detectable_effect,
+    expected_spread,
+    is_enumerable,
+    power,
+    sign_flip_test,
+)
 
 HALVES = [Fraction(step, 2) for step in range(-2, 3)]
 SHARES = st.lists(st.integers(0, 6), min_size=5, max_size=5).filter(any)
@@ -83,6 +90,24 @@ def test_what_a_plan_detects(n: int, design: Design, expected: float) -> None:
     assert power(n, design.shares(found - 0.002)).mid < 0.8
 
 
+def test_two_hundred_tasks_are_still_enumerated() -> None:
+    found = detectable_effect(200, Design())
+    assert found == pytest.approx(0.086, abs=0.001)
+    assert power(200, Design().shares(0.0)).mid == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.mark.parametrize(("n", "attempts"), [(200, 2), (60, 3), (30, 4), (9, 9)])
+def test_usual_plans_can_be_enumerated(n: int, attempts: int) -> None:
+    assert is_enumerable(n, attempts)
+
+
+@pytest.mark.parametrize(("n", "attempts"), [(100, 3), (36, 9)])
+def test_what_cannot_be_enumerated_is_known_before(n: int, attempts: int) -> None:
+    assert not is_enumerable(n, attempts)
+    with pytest.raises(ValueError, match="too many to enumerate"):
+        power(n, Design(attempts=attempts).shares(0.1))
+
+
 @pytest.mark.parametrize("attempts", [1, 2])
 def test_nine_tasks_from_half_detect_nothing(attempts: int) -> None:
     assert detectable_effect(9, Design(attempts=attempts)) is None
@@ -105,6 +130,7 @@ def test_the_spread_at_two_attempts() -> None:
     st.floats(-1, 1),
     st.floats(0, 0.15),
 )
+@example(attempts=1, mean=0.65625, icc=0.390625, correlation=0.0, effect=0.0)
 def test_the_model_keeps_its_promises(
     attempts: int, mean: float, icc: float, correlation: float, effect: float
 ) -> None:
@@ -152,8 +178,11 @@ def test_the_same_difficulty_for_both_is_two_attempts_at_one_task() -> None:
         pytest.param(lambda: power(9, {1: 1.0}, 0), "significance", id="significance"),
         pytest.param(
             lambda: power(100, {Fraction(i, 9): 0.1 for i in range(10)}),
-            "outcomes, and more than 500,000 are not enumerated",
+            "outcomes, which are too many to enumerate",
             id="too-many",
+        ),
+        pytest.param(
+            lambda: detectable_effect(9, Design(), aim=0.05), "power to plan for", id="aim"
         ),
         pytest.param(lambda: Design(attempts=0), "0 attempts", id="attempts"),
         pytest.param(lambda: Design(mean=1.0), "mean of a design", id="mean"),
