@@ -23,7 +23,7 @@ def test_a_verdict_is_a_line_and_what_it_rests_on_is_indented(lab_at: At) -> Non
     lines = answer.err.splitlines()
     assert lines[:2] == ["proving 1 task in bubblewrap", f"[1/1] {GREET} (bugfix): sound"]
     assert all(line.startswith("  ") for line in lines[2:])
-    assert "  found: 1 fail_to_pass, 1 pass_to_pass, 0 unstable" in lines
+    assert "  found: 1 fail_to_pass, 1 pass_to_pass, 0 unstable, 2 guarded" in lines
     runs = next(line for line in lines if line.startswith("  runs: "))
     public = json.loads(lab.workspace.validation(GREET).read_text(encoding="utf-8"))
     assert 3 <= public["repeats"] <= 8
