@@ -5,7 +5,8 @@ expectations, in another sandbox, are not passed too.
 """
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from labkit.fields import counted, first_words
@@ -19,6 +20,7 @@ from labkit_grader.twins.guards import (
     Guards,
     Twin,
     aligned,
+    function_of,
     python_twin,
     text_twin,
     trial_files,
@@ -72,10 +74,24 @@ def with_files(staged: Guarded, files: Mapping[str, bytes]) -> Guarded:
 
 
 def passed_wrongly(real: TestRun, run: TestRun, twin: Twin) -> tuple[str, ...]:
-    """Return the tests of a twin that passed although they ask for something wrong."""
+    """Return the tests of a twin that passed although they ask for something wrong.
+
+    Where the names do not tell, because other values stand in them and the order is another one,
+    the number does: no more tests of a function can pass than it has without a wrong expectation.
+    """
     names = aligned(real, run)
     passed = {names.get(test, test) for test, said in run.outcomes.items() if said == PASSED}
-    return tuple(test for test in twin.tests if test in passed)
+    named = tuple(test for test in twin.tests if test in passed)
+    return named or tuple(_too_many(real, run, twin))
+
+
+def _too_many(real: TestRun, run: TestRun, twin: Twin) -> Iterator[str]:
+    """Yield the tests of a twin of whose functions more have passed than can have."""
+    passed = Counter(function_of(t) for t, said in run.outcomes.items() if said == PASSED)
+    others = Counter(function_of(test) for test in real.collected if test not in twin.tests)
+    for test in twin.tests:
+        if passed[function_of(test)] > others[function_of(test)]:
+            yield test
 
 
 def new_twin(case: Case, tests: tuple[str, ...]) -> Twin | None:

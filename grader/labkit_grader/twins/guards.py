@@ -119,11 +119,12 @@ def aligned(real: TestRun, other: TestRun) -> dict[str, str]:
     if len(real.collected) != len(other.collected):
         return {}
     pairs = list(zip(other.collected, real.collected, strict=True))
-    same = all(_function(one) == _function(two) for one, two in pairs)
+    same = all(function_of(one) == function_of(two) for one, two in pairs)
     return dict(pairs) if same else {}
 
 
-def _function(test: str) -> str:
+def function_of(test: str) -> str:
+    """Return a test's id without its parameters."""
     return test.partition("[")[0]
 
 
