@@ -307,6 +307,15 @@ def test_two():
     assert seen == {2, 3}
 
 
+LOUD = {"truth", "not", "less", "in", "raises", "no assertion", "name", "loop"}
+
+
+@pytest.mark.parametrize("shape", ["number", "text", "list", "held", "first of and", *sorted(LOUD)])
+def test_a_quiet_site_has_nothing_that_a_right_test_would_not_have(shape: str) -> None:
+    sites = sites_of(f"def test_it():\n    {SHAPES[shape]}\n".encode())
+    assert [site.is_quiet for site in sites] == [shape not in LOUD]
+
+
 @pytest.mark.parametrize(
     ("cookie", "is_changed"),
     [("", True), ("# -*- encoding: utf8 -*-", True), ("# coding: latin-1", False)],

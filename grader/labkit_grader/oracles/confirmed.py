@@ -38,7 +38,7 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
         )
     staged = stage(case, work.applied.tree)
     twin = new_twin(case, expected.tests)
-    before = _ask(bench, case, staged, twin) if twin and secrets.randbelow(2) else None
+    before = run_twin(bench, case, staged, twin) if twin and secrets.randbelow(2) else None
     run = run_hidden(bench, case, staged)
     tests = {test: run.outcome(test) for test in expected.tests}
     injected, unexpected = strangers(run, case.command(), _targets(case), expected)
@@ -49,11 +49,12 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     if not reason and twin is None:
         second = _Second(checks={"twin": _NONE})
     elif not reason and twin is not None:
-        asked = before or _ask(bench, case, staged, twin)
-        second = _compare(run, asked, twin, expected)
+        if before is None or before.ended is not Ended.EXITED:
+            before = _ask_patiently(bench, case, staged, twin)
+        second = _compare(run, before, twin, expected)
     return Finding(
         passed=not (reason or second.reason),
-        reason=reason or second.reason or f"all {len(tests)} expected tests passed",
+        reason=reason or second.reason or _all_passed(len(tests)),
         tests=tests,
         flags=tuple(dict.fromkeys((*run_flags(run, lies, starved=starved), *second.flags))),
         checks={**_checks(run, expected), **second.checks},
@@ -62,6 +63,10 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
         seconds=run.seconds,
         image_digest=run.image_digest,
     )
+
+
+def _all_passed(count: int) -> str:
+    return "the one expected test passed" if count == 1 else f"all {count} expected tests passed"
 
 
 def _targets(case: Case) -> dict[str, bytes]:
@@ -118,10 +123,10 @@ class _Second:
     checks: Mapping[str, str] = field(default_factory=dict)
 
 
-def _ask(bench: Bench, case: Case, staged: Guarded, twin: Twin) -> TestRun:
-    """Run the tests with wrong expectations.
+def _ask_patiently(bench: Bench, case: Case, staged: Guarded, twin: Twin) -> TestRun:
+    """Run the tests with wrong expectations, with twice the time.
 
-    They get twice the time, so that a run that was just in time is not lost by it.
+    A run that was just in time is not lost by it.
     """
     limits = bench.limits
     patient = replace(bench, limits=replace(limits, seconds=2 * limits.seconds))
