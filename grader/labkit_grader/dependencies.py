@@ -19,7 +19,9 @@ from labkit_grader.pysource import UnreadableError, parse
 Names = Mapping[str, str]
 """What is depended on, each with its version or source as it is written."""
 _Reader = Callable[[str], Names]
-_MOST_BYTES = 4 * 1024 * 1024
+_MOST_BYTES = 256 * 1024
+"""Some readers take the square of it in time."""
+_LONGEST = 80
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._@/-]*)\s*(.*)", re.DOTALL)
 _SETUP = frozenset({"install_requires", "extras_require", "setup_requires", "tests_require"})
 _PYPROJECT = (
@@ -39,13 +41,13 @@ _CARGO = (
     "patch", "replace",
 )  # fmt: skip
 _GRADLE = re.compile(
-    r"^\s*((?:\w*[iI]mplementation|\w*[aA]pi|\w*[oO]nly|classpath|kapt|ksp|annotationProcessor)\b"
-    r"[^\n]*|id\b[^\n]*version[^\n]*)",
+    r"^[ \t]*((?:\w*[iI]mplementation|\w*[aA]pi|\w*[oO]nly|classpath|kapt|ksp"
+    r"|annotationProcessor)\b[^\n]*|id\b[^\n]*version[^\n]*)",
     re.MULTILINE,
 )
-_MAVEN = re.compile(r"<(dependency|plugin|parent|extension)>(.*?)</\1>", re.DOTALL)
-_GO = r"^(?!module|//|\))\s*(?:require\s+|use\s+)?(\S+)(?<!\()[ \t]+([^\s(/][^\n/]*)"
-_GEM = r"^\s*(?:gem|source|git|path)\s*\(?\s*['\"]([^'\"]+)['\"]([^\n]*)"
+_MAVEN = re.compile(r"<(dependency|plugin|parent|extension)>(.{0,8000}?)</\1>", re.DOTALL)
+_GO = r"^(?!module|//|[ \t]*\))[ \t]*(?:require\s+|use\s+)?(\S+)(?<!\()[ \t]+([^\s(/][^\n/]*)"
+_GEM = r"^[ \t]*(?:gem|source|git|path)\s*\(?\s*['\"]([^'\"]+)['\"]([^\n]*)"
 _LOCKS = re.compile(
     r"(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|deno\.lock"
     r"|poetry\.lock|uv\.lock|pdm\.lock|Pipfile\.lock|pylock(?:\..+)?\.toml|pixi\.lock"
@@ -93,7 +95,11 @@ def _differences(before: Names, after: Names) -> Iterator[str]:
     )
     for word, names in kinds:
         if names:
-            yield f"{word} {first_words(sorted(names))}"
+            yield f"{word} {first_words([_short(name) for name in sorted(names)])}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
 
 
 def _reader(path: str) -> _Reader | None:
@@ -194,8 +200,8 @@ def _lines(pattern: str) -> _Reader:
 def _maven(text: str) -> Names:
     found: dict[str, str] = {}
     for kind, body in _MAVEN.findall(text):
-        name = re.search(r"<artifactId>\s*([^<]*?)\s*</artifactId>", body)
-        found[f"{name[1] if name else kind}"] = " ".join(body.split())
+        name = re.search(r"<artifactId>([^<]*)</artifactId>", body)
+        found[name[1].strip() if name else kind] = " ".join(body.split())
     return found
 
 
@@ -222,7 +228,7 @@ _READERS: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
         (r"(?:build|settings)\.gradle(?:\.kts)?", _gradle),
         (r".+\.(?:cs|fs|vb)proj|Directory\.Packages\.props",
          _lines(r"<Package(?:Reference|Version)\s+Include=\"([^\"]+)\"([^\n]*)")),
-        (r"mix\.exs", _lines(r"\{:(\w+),([^}\n]*)\}")),
-        (r"Package\.swift", _lines(r"\.package\(([^,\n]*),([^\n]*)")),
+        (r"mix\.exs", _lines(r"\{:(\w{1,99}),([^{}\n]*)\}")),
+        (r"Package\.swift", _lines(r"\.package\(([^,\n(]*),([^\n]*)")),
     )
 )  # fmt: skip

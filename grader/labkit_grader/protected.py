@@ -17,7 +17,7 @@ from labkit.tasks import Task, forbidden_edits
 from labkit.testpaths import is_test
 from labkit_grader.command import is_own_runner
 from labkit_grader.place import Tree, shown
-from labkit_grader.runners import Reached, reached
+from labkit_grader.runners import MOST_TOML, Reached, reached
 
 TEST_FOLDERS = frozenset({"tests", "test", "__tests__"})
 _ALWAYS = frozenset({"conftest", "sitecustomize", "usercustomize"})
@@ -243,6 +243,8 @@ def _settings(name: str, entry: Entry | None) -> object:
 
 
 def _toml_settings(text: str) -> object:
+    if len(text) > MOST_TOML:
+        return object()
     try:
         tool = tomllib.loads(text).get("tool")
     except (tomllib.TOMLDecodeError, RecursionError):

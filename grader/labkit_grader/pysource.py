@@ -5,6 +5,7 @@ sentence for a person, and so does what would take this process down with it.
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,11 @@ _OTHER_SCOPES = (
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
 _MOST_BYTES = 1024 * 1024
+_HEAD = 4096
+_COSTLY = re.compile(
+    rb"\A(?:[^\n]*\n)?[^\n]*coding[:=][ \t]*(?:punycode|idna|[\w-]+[-_]escape)", re.I
+)
+"""Codings that no source is written in, and that take minutes or much memory to decode."""
 TOO_DEEP = "it is nested too deeply to be looked at"
 
 
@@ -83,6 +89,9 @@ def read_source(tree: Tree, path: str) -> Source | None:
 
 def parse(data: bytes, path: str) -> ast.Module:
     """Parse a Python file; raises UnreadableError for anything that is none."""
+    if coding := _COSTLY.search(data[:_HEAD].replace(b"\r", b"\n")):
+        told = coding[0].rpartition(b"coding")[2][1:].decode(errors="replace").strip()
+        raise UnreadableError(f"{path} cannot be parsed: no source is written in {told}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a "\d" in a graded file is not ours to warn of

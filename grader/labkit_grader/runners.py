@@ -16,6 +16,8 @@ from labkit.globs import within
 from labkit_grader.place import Tree
 
 _MOST_SCRIPT = 256 * 1024
+MOST_TOML = 256 * 1024
+"""Bytes: a larger file would take seconds to read, so it counts as one that has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,8 @@ def _json(entry: Entry | None) -> Mapping[str, object] | None:
 def _toml(entry: Entry | None, parts: tuple[str, ...]) -> object:
     if entry is None:
         return [None] * len(parts)
+    if len(entry.data) > MOST_TOML:
+        return object()
     try:
         values = tomllib.loads(entry.data.decode())
     except (ValueError, RecursionError):

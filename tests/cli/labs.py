@@ -124,7 +124,7 @@ class Lab:
     def labkit(self, *words: str, me: str = "", answers: str = "", **env: str) -> Answer:
         """Run a command to its end; `answers` is what is typed, `env` more variables."""
         with self.start(*words, me=me, **env) as program:
-            out, err = program.communicate(answers, timeout=120)
+            out, err = program.communicate(answers, timeout=300)
         return Answer(code=program.returncode, out=out, err=err)
 
     def done(self, *words: str, me: str = "", answers: str = "", **env: str) -> str:

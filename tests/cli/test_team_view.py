@@ -55,7 +55,7 @@ def test_json_says_the_same(stages: Stages) -> None:
         "author": ANA,
         "state": "sealed",
         "changed": [],
-        "tests": {"fail_to_pass": 1, "pass_to_pass": 1, "unstable": 0},
+        "tests": {"fail_to_pass": 1, "pass_to_pass": 1, "unstable": 0, "guarded": 2},
         "lines": 1,
         "files": 1,
         "title": "Greet strangers",

@@ -1,6 +1,7 @@
 """What a diff changes of a project's dependencies: told for every ecosystem, installed for none."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,35 @@ def test_a_changed_dependency_is_flagged_and_no_part_of_the_verdict(
     good = task.graded(bench, task.diff({"calc.py": FIXED, **changed}))
     assert (good.verdict, good.flags) == (Verdict.PASS, (Flag.DEPENDENCIES,))
     assert good.dependencies == ("requirements.txt: adds left-pad", "uv.lock: added")
-    assert "changed dependencies, not installed\n  requirements.txt: adds" in grade_text(good)
+    assert "changed dependencies (nothing was installed)\n  requirements.txt: adds" in grade_text(
+        good
+    )
     needs = task.graded(bench, task.diff({"calc.py": "import left_pad\n" + FIXED, **changed}))
     assert (needs.verdict, needs.flags) == (Verdict.FAIL, (Flag.DEPENDENCIES,))
     assert task.graded(bench, task.diff({"calc.py": CALC + "\n"})).dependencies == ()
+
+
+LONG = 250_000
+HOSTILE = {
+    "pom.xml": "<dependency>" * (LONG // 12),
+    "a/pom.xml": "<dependency><artifactId>" + " " * LONG + "</dependency>",
+    "build.gradle": "\n" * LONG,
+    "go.mod": "\n" * LONG,
+    "Gemfile": " " * (LONG // 2) + "\n" * (LONG // 2),
+    "mix.exs": "{:a," * (LONG // 4),
+    "Package.swift": ".package(" * (LONG // 9),
+    "setup.cfg": "[a]\n" + "x=1\n" * (LONG // 4),
+    "pyproject.toml": "\n".join(f"[a{number}.b]" for number in range(LONG // 12)),
+}
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_a_file_made_to_take_long_is_read_in_seconds(path: str) -> None:
+    begun = time.process_time()
+    told(path, None, HOSTILE[path])
+    assert time.process_time() - begun < 5
+
+
+def test_a_large_file_is_said_to_be_unread_and_a_long_name_is_cut() -> None:
+    assert "cannot be read" in told("requirements.txt", None, "a\n" * LONG)
+    assert told("requirements.txt", None, "a" * 5000) == f"adds {'a' * 80}..."

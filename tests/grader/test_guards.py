@@ -1,5 +1,6 @@
 """What validation finds to guard a task's verdicts with, and how grading uses it."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.interface import Sandbox
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
+from labkit_grader.oracles.guarding import new_twin
 from labkit_grader.twins.guards import Guards
 from labkit_grader.validate import validate_task
 
@@ -76,6 +78,13 @@ def test_validation_finds_which_wrong_expectations_are_noticed(rows: Set) -> Non
     assert expected(rows).others == (f"{ID}test_skipped",)
 
 
+def test_most_twins_are_quiet_and_some_ask_everybody(rows: Set) -> None:
+    tests = expected(rows).tests
+    sizes = [len(twin.tests) for _ in range(60) if (twin := new_twin(rows.case, tests))]
+    assert set(sizes) == {2, 5}
+    assert sizes.count(2) > sizes.count(5)
+
+
 def test_guards_are_kept_as_they_are(rows: Set) -> None:
     assert Expected.of(expected(rows).values()) == expected(rows)
 
@@ -92,11 +101,12 @@ def test_the_same_task_is_guarded_the_same_each_time(rows: Set, bench: Bench) ->
 def test_a_pass_tells_of_what_was_checked(rows: Set, bench: Bench) -> None:
     record = rows.graded(bench, rows.diff({"calc.py": FIXED}))
     assert (record.verdict, record.flags) == (Verdict.PASS, ())
-    assert record.checks == {
+    twin = record.checks["twin"]
+    assert re.fullmatch("[25] tests of 5 asked for a wrong result, and none passed", twin)
+    assert {name: said for name, said in record.checks.items() if name != "twin"} == {
         "process": "it ended with code 1, as it must beside the sentinel's failures, "
         "and the report agrees",
         "sentinel": "6 tests that had to fail did",
-        "twin": "5 tests of 5 asked for a wrong result, and none passed",
     }
 
 

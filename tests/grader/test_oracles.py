@@ -231,7 +231,7 @@ def test_hidden_tests_find_the_bases_fixtures_and_helpers(tmp_path: Path, bench:
         draft={"hidden/tests/test_hidden.py": hidden},
     )
     assert validated(made, bench).graded(bench, made.diff({"src/calc.py": FIXED})).reason == (
-        "all 1 expected tests passed"
+        "the one expected test passed"
     )
 
 

@@ -84,22 +84,31 @@ def test_a_script_that_the_command_names_is_put_back_outside_of_test_folders_too
     assert task.graded(bench, task.diff({"check.sh": "exit 0\n"})).verdict is Verdict.FAIL
 
 
-def test_an_early_exit_that_passes_is_said_in_a_note(
-    tmp_path: Path, bubblewrap_sandbox: BubblewrapSandbox
+WRITTEN = '. ./add.sh\n[ "$(add 2 3)" = 5 ]\n'
+HELD = '. ./add.sh\nsum=5\n[ "$(add 2 3)" = "$sum" ]\n'
+
+
+@pytest.mark.parametrize(("check", "is_noticed"), [(WRITTEN, True), (HELD, False)])
+def test_an_early_exit_is_noticed_by_written_values_or_said_in_a_note(
+    tmp_path: Path,
+    bubblewrap_sandbox: BubblewrapSandbox,
+    check: str,
+    is_noticed: bool,  # noqa: FBT001
 ) -> None:
     """The check reads the code under test into its own process, so that code can end it."""
     made = make_set(
         tmp_path,
         base={"add.sh": "add() { echo $(($1 - $2)); }\n"},
         solution={"add.sh": "add() { echo $(($1 + $2)); }\n"},
-        draft={"hidden/tests/add.test.sh": '. ./add.sh\n[ "$(add 2 3)" = 5 ]\n'},
+        draft={"hidden/tests/add.test.sh": check},
         grading="sh {tests}",
         prompt=PROMPT,
     )
     evidence = validate_task(bench_of(bubblewrap_sandbox), made.case)
     assert evidence.problems == ()
-    assert not evidence.cheats["early exit of a script"]
-    assert any("ends the grading command early with 0 passes" in each for each in evidence.notes)
+    assert evidence.cheats["early exit of a script"] is is_noticed
+    said = any("ends the grading command early with 0 passes" in each for each in evidence.notes)
+    assert said is not is_noticed
 
 
 def test_tests_that_are_the_work_are_graded_by_an_exit_code_too(
@@ -212,5 +221,5 @@ def test_a_python_script_can_be_graded_by_its_code(
     )
     evidence = validate_task(bench_of(bubblewrap_sandbox), made.case)
     assert evidence.problems == ()
-    assert not evidence.cheats["early exit"]
+    assert evidence.cheats["early exit"]
     assert evidence.cheats["empty diff"]

@@ -68,7 +68,7 @@ def test_a_diff_without_effect_solves_nothing_either(tmp_path: Path, bench: Benc
     idle = b"diff --git a/calc.py b/calc.py\nold mode 100644\nnew mode 100600\n"
     record = graded(replace(made, case=case), bench, idle)
     assert (record.verdict, record.submission) == (Verdict.FAIL, "")
-    assert record.reason == "the diff changes nothing; all 1 expected tests passed"
+    assert record.reason == "the diff changes nothing; the one expected test passed"
 
 
 def test_a_trap_may_be_answered_without_a_change_but_not_without_an_answer(

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 import textwrap
 from random import Random
 
@@ -306,6 +307,15 @@ def test_two():
     assert seen == {2, 3}
 
 
+LOUD = {"truth", "not", "less", "in", "raises", "no assertion", "name", "loop"}
+
+
+@pytest.mark.parametrize("shape", ["number", "text", "list", "held", "first of and", *sorted(LOUD)])
+def test_a_quiet_site_has_nothing_that_a_right_test_would_not_have(shape: str) -> None:
+    sites = sites_of(f"def test_it():\n    {SHAPES[shape]}\n".encode())
+    assert [site.is_quiet for site in sites] == [shape not in LOUD]
+
+
 @pytest.mark.parametrize(
     ("cookie", "is_changed"),
     [("", True), ("# -*- encoding: utf8 -*-", True), ("# coding: latin-1", False)],
@@ -348,6 +358,42 @@ def test_expectations_of_other_languages_are_changed(path: str) -> None:
     assert made.decode() != f"{line}\n"
     assert kept in made.decode()
     assert "5" not in made.decode().replace(kept, "") or "bo b" not in line
+
+
+@pytest.mark.parametrize("path", ["a.test.js", "test_a.py"])
+def test_numbers_in_texts_are_changed_whatever_their_sign_and_stay_small(path: str) -> None:
+    line = {"a.test.js": "assert.equal(f(), -5);", "test_a.py": "assert f() == -5"}[path]
+    made = {wrong_text(path, line.encode(), Random(seed)) for seed in range(99)}  # noqa: S311
+    wanted = {line.replace("5", str(digit)).encode() for digit in (0, 1, 2, 3, 7, 8, 9)}
+    assert made == wanted
+
+
+def test_a_wrong_value_is_written_as_the_file_writes_its_own() -> None:
+    data = b'def test_one():\n    assert f() == "bo b"\ndef test_two():\n    assert f() == 0.25\n'
+    noticed: Noticed = {"t::test_one": {"t.py": (0,)}, "t::test_two": {"t.py": (1,)}}
+    for seed in map(str, range(20)):
+        made = python_twin({"t.py": data}, noticed, tuple(noticed), seed).files["t.py"].decode()
+        assert re.search(r'f\(\) == "(?:[a-z]o b|b[aeiu] b|bo [a-z])"\n', made)
+        assert re.search(r"f\(\) == [0-9]+\.[0-9]{1,2}\n", made)
+
+
+@given(st.text(max_size=20), st.randoms(use_true_random=False))
+def test_a_wrong_text_differs_whatever_its_case_and_has_its_vowels(
+    text: str, chance: Random
+) -> None:
+    made = wrong(text, chance)
+    assert isinstance(made, str)
+    assert made.casefold() != text.casefold()
+    if len(made) == len(text):
+        assert [each in "aeiouAEIOU" for each in made] == [each in "aeiouAEIOU" for each in text]
+
+
+@given(st.integers(min_value=-9, max_value=9), st.randoms(use_true_random=False))
+def test_a_digit_is_wrong_by_another_digit(value: int, chance: Random) -> None:
+    made = wrong(value, chance)
+    assert isinstance(made, int)
+    assert abs(made) < 10
+    assert abs(made - value) > 1
 
 
 @pytest.mark.parametrize(

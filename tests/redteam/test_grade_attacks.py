@@ -1,6 +1,7 @@
 """Diffs that try to be graded as a pass without fixing anything: none of them may be."""
 
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from labkit.model import Flag, Verdict
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.docker import DockerSandbox
 from labkit_grader.execute import Bench
+from labkit_grader.oracles import confirmed
+from labkit_grader.testrun import TestRun
 
 REPORT_ALL_PASSED = (
     "import pytest\n@pytest.hookimpl(hookwrapper=True)\n"
@@ -230,3 +233,57 @@ def test_code_under_test_cannot_read_the_solution(task: Set, bench: Bench, tmp_p
     )
     record = task.graded(bench, task.diff({"calc.py": look + FIXED}))
     assert record.verdict is Verdict.PASS
+
+
+ROWS = (
+    "import pytest\nfrom calc import add\n\n"
+    "@pytest.mark.parametrize('a,b,want', [(2, 3, 5), (10, 4, 14)])\n"
+    "def test_add(a, b, want):\n    assert add(a, b) == want\n"
+)
+SHUFFLED = (
+    EQUAL_TO_ALL
+    + """
+import random, sys
+class Shuffle:
+    def pytest_collection_modifyitems(self, items):
+        random.SystemRandom().shuffle(items)
+        items.sort(key=lambda item: item.nodeid.split("[")[0], reverse=random.random() < 0.5)
+frame = sys._getframe()
+while frame and not hasattr(frame.f_locals.get("session"), "config"):
+    frame = frame.f_back
+frame.f_locals["session"].config.pluginmanager.register(Shuffle())
+"""
+)
+
+
+def test_another_order_of_tests_does_not_hide_what_passed_wrongly(
+    tmp_path: Path, bench: Bench
+) -> None:
+    second = ROWS.replace("test_add", "test_more").replace("(2, 3, 5)", "(1, 7, 8)")
+    draft = {"hidden/tests/test_hidden.py": ROWS, "hidden/tests/test_more.py": second}
+    task = validated(make_set(tmp_path, draft=draft, forbidden=()), bench)
+    for _ in range(4):
+        record = task.graded(bench, task.diff({"calc.py": SHUFFLED}))
+        assert (record.verdict, Flag.TAMPERED in record.flags) == (Verdict.FAIL, True)
+
+
+def test_being_the_first_run_does_not_tell_which_expectations_are_right(
+    task: Set, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of the system that a run has read are in the machine's cache for the next run."""
+    for chance, order in ((0, ["tests", "twin"]), (1, ["twin", "tests"])):
+        seen: list[str] = []
+        with monkeypatch.context() as patch:
+            patch.setattr("secrets.randbelow", lambda _, chance=chance: chance)
+            for name, word in (("run_hidden", "tests"), ("run_twin", "twin")):
+                patch.setattr(confirmed, name, noted(getattr(confirmed, name), seen, word))
+            record = task.graded(bench, task.diff({"calc.py": FIXED}))
+        assert (record.verdict, seen) == (Verdict.PASS, order)
+
+
+def noted(real: Callable[..., TestRun], seen: list[str], word: str) -> Callable[..., TestRun]:
+    def call(*args: object) -> TestRun:
+        seen.append(word)
+        return real(*args)
+
+    return call

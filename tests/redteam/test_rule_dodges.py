@@ -77,7 +77,7 @@ def test_words_about_the_old_shape_do_no_harm(task: Set, bench: Bench) -> None:
     record = task.graded(bench, task.diff({"calc.py": told}))
     assert (record.verdict, record.reason) == (
         Verdict.PASS,
-        "all 1 expected tests passed, and the structure is as wanted",
+        "the one expected test passed, and the structure is as wanted",
     )
     assert record.tests == {
         "tests/test_behaviour.py::test_double": "passed",

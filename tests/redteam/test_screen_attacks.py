@@ -1,11 +1,14 @@
 """Attacks that hidden tests may not tell from honest work are pointed out to people."""
 
+import time
+
 import pytest
 from gradings import CALC, FIXED, Set, bench_of, make_set, validated
 
 from labkit.model import Flag, Verdict
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit_grader.execute import Bench
+from labkit_grader.pysource import UnreadableError, parse
 
 TEXT = "def slug(title):\n    return title.lower()\n"
 RIGHT = "def slug(title):\n    return '-'.join(title.lower().split())\n"
@@ -73,3 +76,13 @@ def test_an_attack_is_both_failed_and_told(slugs: Set, bench: Bench) -> None:
     record = slugs.graded(bench, slugs.diff({"text.py": TEXT + "\n\nimport os\nos._exit(0)\n"}))
     assert record.verdict is Verdict.FAIL
     assert Flag.SUSPICIOUS in record.flags
+
+
+@pytest.mark.parametrize("coding", ["punycode", "IDNA", "unicode_escape", "raw-unicode-escape"])
+def test_a_coding_that_takes_long_to_decode_is_not_tried(coding: str) -> None:
+    data = f"#!/usr/bin/python\n# -*- coding: {coding} -*-\n".encode()
+    data += b"x" * 400_000 + b"-" + b"y" * 400_000
+    begun = time.process_time()
+    with pytest.raises(UnreadableError, match=f"no source is written in {coding}"):
+        parse(data, "a.py")
+    assert time.process_time() - begun < 1

@@ -1,5 +1,6 @@
 """Grades a run by its hidden tests: every one has to pass, and the pass has to be believable."""
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from labkit_grader.protected import Guarded
 from labkit_grader.sentinel import kinds_that_fail
 from labkit_grader.tamper import contradictions, strangers
 from labkit_grader.testrun import PASSED, Runner, TestRun
+from labkit_grader.twins.guards import Twin
 
 _CUT = {Ended.TIMEOUT: "ran out of time", Ended.OUT_OF_MEMORY: "ran out of memory"}
 _NONE = "not run: no expectation of these tests can be made wrong"
@@ -24,7 +26,9 @@ _NONE = "not run: no expectation of these tests can be made wrong"
 def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     """Grade a run by the hidden tests that validation found.
 
-    Once all of them have passed they are run again with wrong expectations, which cannot pass too.
+    They are run once more with wrong expectations, which cannot pass too: before or after, by
+    chance. What a sandbox leaves in the machine's caches tells the next one that it is not the
+    first; so being the first must not tell which of the two it is.
     """
     expected = case.material.evidence
     if expected is None or not expected.tests:
@@ -33,6 +37,8 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
             hint="its author validates the task and seals it again",
         )
     staged = stage(case, work.applied.tree)
+    twin = new_twin(case, expected.tests)
+    before = run_twin(bench, case, staged, twin) if twin and secrets.randbelow(2) else None
     run = run_hidden(bench, case, staged)
     tests = {test: run.outcome(test) for test in expected.tests}
     injected, unexpected = strangers(run, case.command(), _targets(case), expected)
@@ -40,11 +46,15 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     reason = _reason(run, tests, lies) or _without_sentinel(run, expected)
     starved = any(map(run.starved, expected.tests))
     second = _Second(checks={})
-    if not reason:
-        second = _confirm(bench, case, staged, run, expected)
+    if not reason and twin is None:
+        second = _Second(checks={"twin": _NONE})
+    elif not reason and twin is not None:
+        if before is None or before.ended is not Ended.EXITED:
+            before = _ask_patiently(bench, case, staged, twin)
+        second = _compare(run, before, twin, expected)
     return Finding(
         passed=not (reason or second.reason),
-        reason=reason or second.reason or f"all {len(tests)} expected tests passed",
+        reason=reason or second.reason or _all_passed(len(tests)),
         tests=tests,
         flags=tuple(dict.fromkeys((*run_flags(run, lies, starved=starved), *second.flags))),
         checks={**_checks(run, expected), **second.checks},
@@ -53,6 +63,10 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
         seconds=run.seconds,
         image_digest=run.image_digest,
     )
+
+
+def _all_passed(count: int) -> str:
+    return "the one expected test passed" if count == 1 else f"all {count} expected tests passed"
 
 
 def _targets(case: Case) -> dict[str, bytes]:
@@ -109,17 +123,18 @@ class _Second:
     checks: Mapping[str, str] = field(default_factory=dict)
 
 
-def _confirm(
-    bench: Bench, case: Case, staged: Guarded, real: TestRun, expected: Expected
-) -> _Second:
-    """Run the tests with wrong expectations: none that has one may pass.
+def _ask_patiently(bench: Bench, case: Case, staged: Guarded, twin: Twin) -> TestRun:
+    """Run the tests with wrong expectations, with twice the time.
 
-    It gets twice the time, so that a run that was just in time is not lost by it.
+    A run that was just in time is not lost by it.
     """
-    twin = new_twin(case, expected.tests)
-    if twin is None:
-        return _Second(checks={"twin": _NONE})
-    run = run_twin(_patient(bench), case, staged, twin)
+    limits = bench.limits
+    patient = replace(bench, limits=replace(limits, seconds=2 * limits.seconds))
+    return run_twin(patient, case, staged, twin)
+
+
+def _compare(real: TestRun, run: TestRun, twin: Twin, expected: Expected) -> _Second:
+    """Hold a run with wrong expectations against the real one: no test that has one may pass."""
     passed = passed_wrongly(real, run, twin)
     lies = contradictions(run, (), expected.guards.sentinel)
     asked = f"{counted(len(twin.tests), 'test')} of {len(expected.tests)} asked for a wrong result"
@@ -138,8 +153,3 @@ def _confirm(
             checks={"twin": f"{asked}, but {why}"},
         )
     return _Second(checks={"twin": f"{asked}, and none passed"})
-
-
-def _patient(bench: Bench) -> Bench:
-    limits = bench.limits
-    return replace(bench, limits=replace(limits, seconds=2 * limits.seconds))

@@ -5,7 +5,8 @@ expectations, in another sandbox, are not passed too.
 """
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from labkit.fields import counted, first_words
@@ -19,6 +20,7 @@ from labkit_grader.twins.guards import (
     Guards,
     Twin,
     aligned,
+    function_of,
     python_twin,
     text_twin,
     trial_files,
@@ -26,6 +28,7 @@ from labkit_grader.twins.guards import (
 
 _FIRST, _SECOND = "labkit first", "labkit second"
 """Seeds of validation: what it finds must not vary."""
+_LOUD_ONE_IN = 4
 _OWN_RUNNERS = (Runner.PYTEST, Runner.UNITTEST)
 
 
@@ -72,10 +75,24 @@ def with_files(staged: Guarded, files: Mapping[str, bytes]) -> Guarded:
 
 
 def passed_wrongly(real: TestRun, run: TestRun, twin: Twin) -> tuple[str, ...]:
-    """Return the tests of a twin that passed although they ask for something wrong."""
+    """Return the tests of a twin that passed although they ask for something wrong.
+
+    Where the names do not tell, because other values stand in them and the order is another one,
+    the number does: no more tests of a function can pass than it has without a wrong expectation.
+    """
     names = aligned(real, run)
     passed = {names.get(test, test) for test, said in run.outcomes.items() if said == PASSED}
-    return tuple(test for test in twin.tests if test in passed)
+    named = tuple(test for test in twin.tests if test in passed)
+    return named or tuple(_too_many(real, run, twin))
+
+
+def _too_many(real: TestRun, run: TestRun, twin: Twin) -> Iterator[str]:
+    """Yield the tests of a twin of whose functions more have passed than can have."""
+    passed = Counter(function_of(t) for t, said in run.outcomes.items() if said == PASSED)
+    others = Counter(function_of(test) for test in real.collected if test not in twin.tests)
+    for test in twin.tests:
+        if passed[function_of(test)] > others[function_of(test)]:
+            yield test
 
 
 def new_twin(case: Case, tests: tuple[str, ...]) -> Twin | None:
@@ -86,10 +103,14 @@ def new_twin(case: Case, tests: tuple[str, ...]) -> Twin | None:
     guards, seed = evidence.guards, secrets.token_hex(16)
     files = _files_of_tests(case)
     guarded = [test for test in tests if test in guards.tests]
-    if guards.noticed:
-        twin = python_twin(files, guards.noticed, guarded, seed)
-    else:
+    if not guards.noticed:
         twin = text_twin(files, guarded, seed)
+    else:
+        # What is loud in a file would tell of the whole file, so it is asked for now and then only.
+        quiet = secrets.randbelow(_LOUD_ONE_IN) > 0
+        twin = python_twin(files, guards.noticed, guarded, seed, quiet=quiet)
+        if set(evidence.fail_to_pass).isdisjoint(twin.tests):
+            twin = python_twin(files, guards.noticed, guarded, seed)
     return twin if twin.tests else None
 
 

@@ -14,6 +14,7 @@ _BUILDS = frozenset(
     | {"int", "float", "OrderedDict", "Counter", "deque", "array"}
 )
 """Calls that make a value of what stands in them: with another value in it, they make another."""
+_ODD = frozenset("\"'\\")
 _CONTAINERS = ast.List | ast.Tuple | ast.Set | ast.Dict
 
 
@@ -74,6 +75,8 @@ class Expectations:
         made = wrong(node.value, self._chance)
         text = f"({made!r})" if isinstance(made, int | float) and made < 0 else repr(made)
         start, end = self._spans.of(node)
+        if self._spans.text(node).startswith('"') and text.isascii() and not _ODD & set(text[1:-1]):
+            text = f'"{text[1:-1]}"'  # in the quotes of its file, or it could be told by them
         return (Edit(start=start, end=end, text=text),)
 
     def _held(self, name: ast.Name) -> tuple[Edit, ...]:

@@ -81,14 +81,25 @@ def trial_files(files: Mapping[str, bytes], seed: str) -> dict[str, bytes]:
 
 
 def python_twin(
-    files: Mapping[str, bytes], noticed: Noticed, tests: Sequence[str], seed: str
+    files: Mapping[str, bytes],
+    noticed: Noticed,
+    tests: Sequence[str],
+    seed: str,
+    *,
+    quiet: bool = False,
 ) -> Twin:
-    """Return a twin in which each test function asks for one wrong thing, chosen by `seed`."""
+    """Return a twin in which each test function asks for one wrong thing, chosen by `seed`.
+
+    A quiet one has nothing that no right test would have; functions that ask for nothing but loud
+    things stay right in it.
+    """
     changed: dict[str, bytes] = {}
     chosen: dict[str, frozenset[int]] = {}
     for path, data in files.items():
         sites = _sites(path, data, seed)
         usable = {n for test in tests for n in noticed.get(test, {}).get(path, ())}
+        if quiet:
+            usable = {n for n in usable if sites[n].is_quiet}
         picked = _picked(sites, usable, Random(f"{seed} {path} choice"))  # noqa: S311 - told later
         made = edited(data, (edit for n in picked for edit in sites[n].wrong))
         if picked and _is_python(path, made):
@@ -119,11 +130,12 @@ def aligned(real: TestRun, other: TestRun) -> dict[str, str]:
     if len(real.collected) != len(other.collected):
         return {}
     pairs = list(zip(other.collected, real.collected, strict=True))
-    same = all(_function(one) == _function(two) for one, two in pairs)
+    same = all(function_of(one) == function_of(two) for one, two in pairs)
     return dict(pairs) if same else {}
 
 
-def _function(test: str) -> str:
+def function_of(test: str) -> str:
+    """Return a test's id without its parameters."""
     return test.partition("[")[0]
 
 

@@ -45,6 +45,11 @@ class Site:
     wrong: tuple[Edit, ...]
     trial: tuple[Edit, ...]
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the wrong test looks like a right one: one value or name stands for another."""
+        return all(each.start < each.end and each.text not in _UNLIKELY for each in self.wrong)
+
 
 def find_sites(source: Source, chance: Random) -> tuple[Site, ...]:
     """Return the sites of a file, always the same ones in the same order; `chance` picks values."""

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from random import Random
 
 from labkit_grader.twins.edits import Edit
-from labkit_grader.twins.wrong import other_text, word
+from labkit_grader.twins.wrong import other_text, word, wrong
 
 _MOST_BYTES = 1024 * 1024
 _BEHIND = re.compile(
-    r"(?:===?|-eq|\.(?:toBe|toEqual|toStrictEqual|toMatchObject|eq|eql|equals?)\(|\beq)\s*['\"`]?$"
+    r"(?:===?|-eq|\.(?:toBe|toEqual|toStrictEqual|toMatchObject|eq|eql|equals?)\(|\beq)\s*-?['\"`]?$"
 )
 """What stands before an expectation: `x == 5`, `expect(x).toBe(5)`."""
 _IN_BRACKETS = re.compile(r"(?:\[\[?|\btest)\s.*\s==?\s*['\"]?$")
 """The shell's `[ "$x" = 5 ]`."""
 _EQUALS = r"(?i:assert\w*eq\w*|\w*equals?|assert\w*same)"
-_FIRST = re.compile(rf"\b{_EQUALS}!?\s*(?:\(\s*(?:t,\s*)?|\s)['\"`]?$")
+_FIRST = re.compile(rf"\b{_EQUALS}!?\s*(?:\(\s*(?:t,\s*)?|\s)-?['\"`]?$")
 """`assertEquals(5, x)`, `assert_equal 5, x`."""
-_LAST = re.compile(rf"\b{_EQUALS}!?\s*[( ](.*[,\s])\s*['\"`]?$")
+_LAST = re.compile(rf"\b{_EQUALS}!?\s*[( ](.*[,\s])\s*-?['\"`]?$")
 _AFTER_LAST = re.compile(r"^['\"`]?\s*\)?\s*;?\s*$")
 """`strictEqual(x, 5);`, `assert_eq!(x, 5);`, with nothing behind it."""
 
@@ -100,7 +100,12 @@ def _is_expected(value: _Word) -> bool:
 
 
 def _other(value: str, chance: Random) -> str:
-    """Return another value in the same quotes; a number of another size, a word for a word."""
+    """Return another value in the same quotes; a number of another size, a word for a word.
+
+    Small numbers stay as small as they may: code that reads its tests must not see which are ours.
+    """
+    if re.fullmatch(r"0|[1-9][0-9]{0,99}", value):
+        return str(wrong(int(value), chance))
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", value):
         made = other_text(value, chance)
         return f"{chance.randint(2, 9)}{made}"

@@ -2,21 +2,26 @@
 
 import builtins
 import keyword
+import re
 import string
 from random import Random
 
 Plain = str | bytes | bool | int | float | None
 _BUILTINS = frozenset(dir(builtins))
 _LETTERS = string.ascii_lowercase
+_VOWELS = "aeiou"
+_CONSONANTS = "".join(sorted(set(_LETTERS) - set(_VOWELS)))
+_NUMBER = re.compile(r"[-+0-9.,:_eE ]+")
 _MOST = 10**1000
 _HALF = 0.5
+_DIGITS = range(10)
 
 
 def wrong(value: Plain, chance: Random) -> Plain:
     """Return another value of the same type, as far as the type has one.
 
-    Numbers differ by at least as much as their own size, texts in a letter or digit at least,
-    whatever their case; so no rounding or folding makes them equal again.
+    Numbers differ by at least as much as their own size, those of one digit by 2, texts in a letter
+    or digit at least, whatever their case; so no rounding or folding makes them equal again.
     """
     match value:
         case bool():
@@ -40,16 +45,27 @@ def word(chance: Random) -> str:
 
 
 def other_text(text: str, chance: Random) -> str:
-    """Return a text with other letters and digits in the same places; the same if it has none."""
-    return "".join(_other(letter, chance) for letter in text)
+    """Return a text with another letter or digit in one place; the same text if it has none.
+
+    One letter is enough, a vowel for a vowel: random words would tell who reads them that they are
+    ours. Of what is a number every digit is another one, or a tolerance might let it through.
+    """
+    if _NUMBER.fullmatch(text):
+        return "".join(_other(letter, chance) for letter in text)
+    places = [place for place, letter in enumerate(text) if _other(letter, chance) != letter]
+    if not places:
+        return text
+    place = chance.choice(places)
+    return text[:place] + _other(text[place], chance) + text[place + 1 :]
 
 
 def _other(letter: str, chance: Random) -> str:
     if letter in string.digits:
         return chance.choice([each for each in "123456789" if each != letter])
-    if letter.lower() in _LETTERS and letter.isascii():
-        made = chance.choice([each for each in _LETTERS if each != letter.lower()])
-        return made.upper() if letter.isupper() else made
+    for kind in (_VOWELS, _CONSONANTS):
+        if letter.lower() in kind:
+            made = chance.choice([each for each in kind if each != letter.lower()])
+            return made.upper() if letter.isupper() else made
     return letter
 
 
@@ -59,6 +75,9 @@ def _wrong_text(text: str, chance: Random) -> str:
 
 
 def _wrong_int(value: int, chance: Random) -> int:
+    if abs(value) in _DIGITS:  # were it always larger, a file with small numbers would be the real
+        made = chance.choice([each for each in _DIGITS if abs(each - abs(value)) > 1])
+        return -made if value < 0 else made
     size = min(abs(value), _MOST)
     step = size + chance.randint(2, max(size, 9))
     return value - step if value < 0 and chance.random() < _HALF else value + step
@@ -67,4 +86,6 @@ def _wrong_int(value: int, chance: Random) -> int:
 def _wrong_float(value: float, chance: Random) -> float:
     if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - not a number
         return chance.uniform(2, 9)
-    return value + (abs(value) + 1) * round(chance.uniform(2, 9), 2)
+    made = value + (abs(value) + 1) * round(chance.uniform(2, 9), 2)
+    _, point, decimals = repr(value).partition(".")
+    return round(made, len(decimals)) if point and decimals.isdigit() else made
