@@ -126,8 +126,9 @@ def _graded(evidence: RunEvidence, case: Case, applied: Applied, finding: Findin
     told = (Flag.DEPENDENCIES,) if dependencies else ()
     submission = submission_of(evidence.diff)
     # Without a change nothing is solved, even where a test passes by chance.
-    idle = not applied.changed and case.task.category is not Category.TRAP
-    said = sentence(submission) if submission else "the diff changes nothing" * idle
+    is_trap = case.task.category is Category.TRAP  # there no change can be the right one
+    idle = not applied.changed and not is_trap
+    said = (sentence(submission) if submission else "the diff changes nothing") * idle
     edits = f"edits that the task forbids: {first_words(forbidden)}" if forbidden else ""
     passed = finding.passed and not forbidden and not idle
     return GradeRecord(

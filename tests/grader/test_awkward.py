@@ -234,4 +234,4 @@ def test_everything_at_once_in_both_sandboxes_and_every_cheat_fails(
     )  # fmt: skip
     evidence = check(bench_of(sandbox), tmp_path, together, Repeats.exactly(1))
     assert all(evidence.cheats.values())
-    assert len(evidence.cheats) == 8
+    assert len(evidence.cheats) == 9
