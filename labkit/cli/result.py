@@ -14,6 +14,7 @@ from labkit.model import ConfigurationId
 from labkit.phases import require_graded, require_unblinded
 from labkit.report import explain, reports
 from labkit.report.data import pool_json
+from labkit.report.ownwords import with_words
 from labkit.report.pooled import render_pool
 from labkit.summary import summarise
 from labkit.summary.earlier import read_earlier
@@ -47,13 +48,21 @@ def summarise_lab(beside: Beside, *, as_json: bool) -> None:
     if scores is not None:
         summary = replace(summary, leaderboard=against_leaderboard(summary, scores))
     written = []
-    for ending, content in reports(summary):
+    for ending, made in reports(summary):
         path = lab.workspace.summary(ending)
+        content = _with_words(path, made) if ending == "md" else made
         replace_file(path, content)
         written.append(path.name)
         if ending == ("json" if as_json else "md"):
             data(content)
     say(f"written to {lab.workspace.evals}: {', '.join(written)}")
+
+
+def _with_words(path: Path, page: str) -> str:
+    """Return a page with what people wrote into the one that it replaces."""
+    if not path.is_file():
+        return page
+    return with_words(page, path.read_text(encoding="utf-8", errors="replace"))
 
 
 def explain_term(word: str) -> None:

@@ -13,7 +13,8 @@ from labkit.report.wording import count, few, plain, points, short, table, unava
 from labkit.summary import Grouping, Summary, TaskRow
 
 _PASSED, _FAILED, _NOT_MEASURED = "✓", "✗", "?"
-_OUR_WORDS = "> *In our words:* ..."
+OUR_WORDS = "> *In our words:* ..."
+"""The place for what a team has to say of a fact; see `ownwords.py`."""
 _MOST_TASKS = 15
 _MOST_SLICES = 8
 
@@ -64,7 +65,7 @@ def _facts(summary: Summary) -> Iterator[str]:
                 for pair, fact in zip(pairs, facts, strict=True)
             )
             lines = [question, *answers]
-        yield "\n".join([*lines, "", f"   {_OUR_WORDS}"])
+        yield "\n".join([*lines, "", f"   {OUR_WORDS}"])
 
 
 def _task_by_task(summary: Summary) -> Iterator[str]:
