@@ -44,9 +44,10 @@ def grid(tasks: Sequence[tuple[str, Attempts]]) -> Picture | None:
     if not slots or len(tasks) > MOST_CELLS:
         return None
     outcomes = [each for _, attempts in tasks for side in attempts.values() for each in side]
+    lost = outcomes.count(None)
     told = (
         f"{counted(outcomes.count(True), 'attempt')} passed, {outcomes.count(False)} failed and "
-        f"{outcomes.count(None)} were not measured, on {counted(len(tasks), 'task')}."
+        f"{lost} {'was' if lost == 1 else 'were'} not measured, on {counted(len(tasks), 'task')}."
     )
     named = len(tasks) <= MOST_NAMED
     order = "" if named else " Tasks stand from the most to the least passed; the table names them."

@@ -159,7 +159,7 @@ def test_a_configuration_keeps_its_colour_in_every_pair() -> None:
 def test_every_attempt_is_a_cell() -> None:
     picture = grid([("a", {"A": (True, False), "B": (None,)}), ("b", {"A": (True, True)})])
     assert picture is not None
-    assert picture.alt == "3 attempts passed, 1 failed and 1 were not measured, on 2 tasks."
+    assert picture.alt == "3 attempts passed, 1 failed and 1 was not measured, on 2 tasks."
     # One marker is drawn for each: three squares, a cross, a dash.
     assert len(parts(picture, "use")) == 5
     assert [text for text in texts(picture) if re.fullmatch("[AB].", text)] == ["A1", "A2", "B1"]
