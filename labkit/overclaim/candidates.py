@@ -83,14 +83,15 @@ def intervals(sides: Iterable[Side], pairs: Iterable[Pair]) -> Iterator[tuple[fl
             yield from ((low, high), (-high, -low))
 
 
-def minutes(sides: Iterable[Side], facts: Facts) -> Iterator[float]:
+def minutes(sides: Iterable[Side], facts: Facts, *, of_passes: bool) -> Iterator[float]:
     """Yield medians, their intervals' ends, other known times, how far the medians are apart."""
     medians = [side.minutes.value for side in facts.sides if side.minutes.value is not None]
     for side in sides:
         if side.minutes.value is None:
             return
         yield side.minutes.value
-        yield from side.other_minutes
+        if of_passes:
+            yield from side.other_minutes
         if side.minutes.interval:
             yield from (side.minutes.interval.low, side.minutes.interval.high)
     yield from (abs(one - other) for one in medians for other in medians if one != other)

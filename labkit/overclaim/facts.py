@@ -270,11 +270,13 @@ def _names(configurations: list[Values], side: Values) -> tuple[str, ...]:
 
 
 def _pair(found: Values) -> Pair:
+    # Who says that runs are missing may say what was measured: a rule of its own asks for that.
+    undone = found["survives_missing"] is False and found["measured_ahead"] is not None
     return Pair(
         first=found["first"],
         second=found["second"],
-        outcome=Outcome(found["outcome"]),
-        ahead=found["ahead"],
+        outcome=Outcome.DETECTABLE if undone else Outcome(found["outcome"]),
+        ahead=found["measured_ahead"] if undone else found["ahead"],
         difference=_figure(found["difference"]),
         p_mid=found["p_mid"],
         p_exact=found["p_exact"],

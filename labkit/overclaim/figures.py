@@ -68,6 +68,7 @@ _OTHER_MINUTES = re.compile(
     r"|fastest|wrote|writing|scoring|meeting)\b",
     re.IGNORECASE,
 )
+_OF_PASSES = re.compile(r"\b(?:passed run|a pass|per pass|slowest|95 ?%)", re.IGNORECASE)
 _AGAINST = re.compile(r"\d (?:against|versus|vs\.?|and|to) $")
 _TIMING = re.compile(
     r"\b(?:median|took|takes?|need\w*|per task|average|typical\w*"
@@ -263,7 +264,7 @@ def _minutes(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         if found.unit is not Unit.MINUTES:
             continue
         sides = about(sentence, found.start, found.end, facts)
-        known = tuple(minutes(sides, facts))
+        known = tuple(minutes(sides, facts, of_passes=bool(_OF_PASSES.search(text))))
         if known and not _agrees(found, known, 1.0):
             yield _finding(sentence, found.words, "; ".join(map(describe.minutes, sides)))
 

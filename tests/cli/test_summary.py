@@ -78,4 +78,4 @@ def test_a_pool_needs_no_lab_and_refuses_one_team_twice(stages: Stages, tmp_path
 def test_options_before_the_word_pool_are_refused(stages: Stages) -> None:
     answer = stages.original("joined").labkit("summary", "--json", "pool", "a.json")
     assert answer.code == 2
-    assert "options come after the word pool" in answer.err
+    assert "unexpected extra argument" in answer.err

@@ -89,7 +89,7 @@ def test_a_damaged_summary_is_not_believed(lab: Lab, content: str) -> None:
 
 
 def test_the_word_may_be_left_out_of_writing_only(lab: Lab) -> None:
-    assert json.loads(lab.done("summary", "--json"))["schema"] == 1
+    assert json.loads(lab.done("summary", "--json"))["schema"] == 2
     assert lab.done("summary") == lab.done("summary", "write")
     assert lab.labkit("summary", "chekc").code == 2
     help_text = lab.done("summary", "--help")
