@@ -105,14 +105,20 @@ def apart(
         for name, entry in laid.items()
         if name in run.digests and run.digests[name] != hashlib.sha256(entry.data).hexdigest()
     ]
-    own = [t for t in run.collected if sentinel and command.is_of(t, (sentinel.path,))]
     if sentinel is None:
         return replace(run, altered=tuple(altered))
-    named = {f"{sentinel.kind(test)} {n}": run.outcome(test) for n, test in enumerate(own, 1)}
+    own: dict[str, str] = {}
+    for test in run.collected:
+        if command.is_of(test, (sentinel.path,)):
+            own[test] = sentinel.kind(test)
+    by_kind = {
+        kind: tuple(run.outcome(test) for test in own if own[test] == kind)
+        for kind in sorted(set(own.values()))
+    }
     return replace(
         run,
         altered=tuple(altered),
-        sentinel=named,
+        sentinel=by_kind,
         collected=tuple(test for test in run.collected if test not in own),
         outcomes={test: said for test, said in run.outcomes.items() if test not in own},
         messages={test: said for test, said in run.messages.items() if test not in own},

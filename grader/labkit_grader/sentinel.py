@@ -12,7 +12,7 @@ from random import Random
 
 from labkit.archive import Entry, Kind
 from labkit_grader.command import Command
-from labkit_grader.testrun import BROKEN, Runner
+from labkit_grader.testrun import BROKEN, OURS, Runner
 from labkit_grader.twins.wrong import word
 
 FUNCTION, METHOD = "function", "method"
@@ -73,7 +73,7 @@ class Sentinel:
 
 def make_sentinel(command: Command, targets: tuple[str, ...]) -> Sentinel | None:
     """Return new tests that fail, for a folder of the hidden ones; None for other runners."""
-    if command.runner not in (Runner.PYTEST, Runner.UNITTEST) or not targets:
+    if command.runner not in OURS or not targets:
         return None
     chance = secrets.SystemRandom()
     text = _methods(chance)
@@ -84,16 +84,9 @@ def make_sentinel(command: Command, targets: tuple[str, ...]) -> Sentinel | None
     return Sentinel(entry=Entry(path=path.encode(), kind=Kind.FILE, data=text.encode()))
 
 
-def kind_of(name: str) -> str:
-    """Return the kind in a name of `TestRun.sentinel`."""
-    return name.partition(" ")[0]
-
-
-def kinds_that_fail(sentinel: Mapping[str, str]) -> tuple[str, ...]:
+def kinds_that_fail(sentinel: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the kinds of which tests were seen and none but failing ones."""
-    kinds = {kind_of(name) for name in sentinel}
-    others = {kind_of(name) for name, outcome in sentinel.items() if outcome not in BROKEN}
-    return tuple(sorted(kinds - others))
+    return tuple(sorted(kind for kind, said in sentinel.items() if BROKEN.issuperset(said)))
 
 
 def _functions(chance: Random) -> str:

@@ -9,9 +9,8 @@ from labkit.fields import counted, first_words
 from labkit.model import Ended
 from labkit_grader.command import Command
 from labkit_grader.material import Expected
-from labkit_grader.sentinel import kind_of
-from labkit_grader.testrun import BROKEN, Runner, TestRun
-from labkit_grader.twins.guards import defined_names
+from labkit_grader.pysource import UnreadableError, functions, parse
+from labkit_grader.testrun import BROKEN, OURS, TestRun
 
 _MOST_NAMES = 100
 
@@ -37,8 +36,8 @@ def contradictions(
         found.append(f"the run ended in 0, but {len(unseen)} expected tests were not seen")
     if run.exit_code == 0 and run.trouble:
         found.append(f"the run ended in 0, but {run.trouble}")
-    if run.complete and any(
-        said not in BROKEN and kind_of(name) in sentinel for name, said in run.sentinel.items()
+    if run.complete and not BROKEN.issuperset(
+        said for kind in sentinel for said in run.sentinel.get(kind, ())
     ):
         found.append("a test that has to fail did not")
     if run.altered:
@@ -56,22 +55,30 @@ def strangers(
     """
     known = {*expected.tests, *expected.others}
     unknown = [test for test in dict.fromkeys(run.collected) if test not in known]
-    foreign = [test for test in unknown if _is_foreign(test, command, files, expected)]
+    foreign: list[str] = []
+    if unknown and command.runner in OURS:
+        names = _defined_names(files)
+        told = all(_name(test) in names for test in expected.tests)
+        foreign = [
+            test
+            for test in unknown
+            if not command.is_of(test, files) or (told and _name(test) not in names)
+        ]
     others = tuple(sorted(test for test in unknown if test not in foreign))[:_MOST_NAMES]
     if not foreign:
         return (), others
     return (f"{counted(len(foreign), 'test')} of no hidden file: {first_words(foreign)}",), others
 
 
-def _is_foreign(
-    test: str, command: Command, files: Mapping[str, bytes], expected: Expected
-) -> bool:
-    if command.runner not in (Runner.PYTEST, Runner.UNITTEST):
-        return False
-    if not command.is_of(test, files):
-        return True
-    names = frozenset(defined_names(files))
-    return _name(test) not in names and all(_name(each) in names for each in expected.tests)
+def _defined_names(files: Mapping[str, bytes]) -> frozenset[str]:
+    """Return the names of all functions and methods that stand in Python files."""
+    names: set[str] = set()
+    for path, data in files.items():
+        try:
+            names.update(function.name for _, function in functions(parse(data, path)))
+        except UnreadableError:
+            continue
+    return frozenset(names)
 
 
 def _name(test: str) -> str:

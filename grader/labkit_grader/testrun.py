@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import assert_never
 
 from labkit.model import Ended
@@ -50,13 +51,13 @@ class TestRun:
     collected: tuple[str, ...] = ()
     collect_errors: Mapping[str, str] = field(default_factory=dict)
     """The end of the complaint, by the id of the file."""
-    sentinel: Mapping[str, str] = field(default_factory=dict)
-    """Outcomes of the tests that have to fail, by their kind and a number; apart from the others.
+    sentinel: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Outcomes of the tests that have to fail, by their kind; apart from the others.
 
     `missing` where one was collected and not seen.
     """
     sites: Mapping[tuple[str, str], Mapping[int, bool]] = field(default_factory=dict)
-    """At validation: by test and file, whether the wrong expectation of each site was noticed."""
+    """At validation: by test and file, whether the wrong expectation at each place was noticed."""
     digests: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of the files of tests when all tests had run, as the runner saw them."""
     altered: tuple[str, ...] = ()
@@ -85,14 +86,18 @@ class TestRun:
         whole = self.ended is Ended.EXITED and not self.problem
         if self.runner not in OURS:
             return whole
-        seen = self.outcomes.keys() >= set(self.collected) and MISSING not in self.sentinel.values()
+        seen = self.outcomes.keys() >= set(self.collected) and MISSING not in self._all_outcomes
         return whole and self.reported_exit is not None and seen
+
+    @property
+    def _all_outcomes(self) -> tuple[str, ...]:
+        """The outcomes of every test, the sentinel's included."""
+        return (*self.outcomes.values(), *chain.from_iterable(self.sentinel.values()))
 
     @property
     def agrees(self) -> bool:
         """Whether exit code, last line and outcomes tell the same story."""
-        outcomes = {*self.outcomes.values(), *self.sentinel.values()}
-        bad = bool(self.collect_errors) or not BROKEN.isdisjoint(outcomes)
+        bad = bool(self.collect_errors) or not BROKEN.isdisjoint(self._all_outcomes)
         match self.runner:
             case Runner.JUNIT:
                 return (self.exit_code == 0) is not bad
@@ -117,13 +122,9 @@ class TestRun:
         if self.counted is None:
             return True
         collected, failures = self.counted
-        broken = [
-            *self.outcomes.values(),
-            *self.sentinel.values(),
-            *("error",) * len(self.collect_errors),
-        ]
-        least = sum(outcome in BROKEN for outcome in broken)
-        told = len(self.collected) + len(self.sentinel)
+        broken = sum(outcome in BROKEN for outcome in self._all_outcomes)
+        least = broken + len(self.collect_errors)
+        told = len(self.collected) + sum(map(len, self.sentinel.values()))
         return collected == told and failures >= least and bool(failures) is bool(least)
 
     @property

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit_grader.plugin import labkit_trial
 from labkit_grader.pysource import Source, parse
 from labkit_grader.twins.edits import Edit, edited
 from labkit_grader.twins.guards import Noticed, python_twin, trial_files
@@ -295,7 +296,8 @@ def test_one():
 def test_two():
     assert g() == 2
 """
-    noticed: Noticed = {"t::test_one": {"t.py": (0, 1)}, "t::test_two": {"t.py": (2,)}}
+    one, again, two = (site.place for site in sites_of(data))
+    noticed: Noticed = {"t::test_one": {"t.py": (one, again)}, "t::test_two": {"t.py": (two,)}}
     seen = set()
     for seed in map(str, range(20)):
         twin = python_twin({"t.py": data}, noticed, tuple(noticed), seed)
@@ -305,6 +307,29 @@ def test_two():
         assert twin.tests == ("t::test_one", "t::test_two")
         seen.add(changed[0])
     assert seen == {2, 3}
+
+
+def test_places_that_this_kit_does_not_find_are_left_alone() -> None:
+    """Evidence outlives the kit that sealed it."""
+    data = b"def test_one():\n    assert f() == 1\n"
+    twin = python_twin({"t.py": data}, {"t::test_one": {"t.py": (3, 99999)}}, ("t::test_one",), "s")
+    assert (dict(twin.files), twin.tests) == ({}, ())
+
+
+def test_a_trial_that_has_told_enough_still_tells_what_is_blunt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(labkit_trial, "_MOST_LINES", 1)
+    lines: list[tuple[int, bool]] = []
+
+    class Report:
+        def write(self, _kind: str, *, site: int, noticed: bool, **_more: object) -> None:
+            lines.append((site, noticed))
+
+    trial = labkit_trial.Trial(Report())  # type: ignore[arg-type] # what it needs of a report
+    for site, noticed in ((1, True), (2, True), (1, True), (1, False), (1, True)):
+        trial.tell("t.py", site, noticed=noticed)
+    assert lines == [(1, True), (1, False)]
 
 
 LOUD = {"truth", "not", "less", "in", "raises", "no assertion", "name", "loop"}
@@ -328,8 +353,9 @@ def test_places_are_counted_in_utf_8(cookie: str, is_changed: bool) -> None:  # 
 
 def test_a_twin_is_of_the_tests_that_notice_it() -> None:
     data = b"def test_one():\n    assert f() == 1\ndef test_two():\n    assert g() == 2\n"
+    place = sites_of(data)[1].place
     twin = python_twin(
-        {"t.py": data}, {"t::test_two": {"t.py": (1,)}}, ("t::test_one", "t::test_two"), "s"
+        {"t.py": data}, {"t::test_two": {"t.py": (place,)}}, ("t::test_one", "t::test_two"), "s"
     )
     assert twin.tests == ("t::test_two",)
     assert b"assert f() == 1" in twin.files["t.py"]
@@ -357,7 +383,7 @@ def test_expectations_of_other_languages_are_changed(path: str) -> None:
     assert made is not None
     assert made.decode() != f"{line}\n"
     assert kept in made.decode()
-    assert "5" not in made.decode().replace(kept, "") or "bo b" not in line
+    assert made.decode().replace(kept, "").strip() != line.replace(kept, "")
 
 
 @pytest.mark.parametrize("path", ["a.test.js", "test_a.py"])
@@ -370,7 +396,8 @@ def test_numbers_in_texts_are_changed_whatever_their_sign_and_stay_small(path: s
 
 def test_a_wrong_value_is_written_as_the_file_writes_its_own() -> None:
     data = b'def test_one():\n    assert f() == "bo b"\ndef test_two():\n    assert f() == 0.25\n'
-    noticed: Noticed = {"t::test_one": {"t.py": (0,)}, "t::test_two": {"t.py": (1,)}}
+    one, two = (site.place for site in sites_of(data))
+    noticed: Noticed = {"t::test_one": {"t.py": (one,)}, "t::test_two": {"t.py": (two,)}}
     for seed in map(str, range(20)):
         made = python_twin({"t.py": data}, noticed, tuple(noticed), seed).files["t.py"].decode()
         assert re.search(r'f\(\) == "(?:[a-z]o b|b[aeiu] b|bo [a-z])"\n', made)

@@ -16,7 +16,7 @@ from labkit_grader.oracles.sides import run_flags, stage
 from labkit_grader.protected import Guarded
 from labkit_grader.sentinel import kinds_that_fail
 from labkit_grader.tamper import contradictions, strangers
-from labkit_grader.testrun import PASSED, Runner, TestRun
+from labkit_grader.testrun import OURS, PASSED, TestRun
 from labkit_grader.twins.guards import Twin
 
 _CUT = {Ended.TIMEOUT: "ran out of time", Ended.OUT_OF_MEMORY: "ran out of memory"}
@@ -41,11 +41,11 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
     before = run_twin(bench, case, staged, twin) if twin and secrets.randbelow(2) else None
     run = run_hidden(bench, case, staged)
     tests = {test: run.outcome(test) for test in expected.tests}
-    injected, unexpected = strangers(run, case.command(), _targets(case), expected)
+    injected, unexpected = strangers(run, case.command(), case.tests, expected)
     lies = (*contradictions(run, expected.tests, expected.guards.sentinel), *injected)
     reason = _reason(run, tests, lies) or _without_sentinel(run, expected)
     starved = any(map(run.starved, expected.tests))
-    second = _Second(checks={})
+    second = _Second()
     if not reason and twin is None:
         second = _Second(checks={"twin": _NONE})
     elif not reason and twin is not None:
@@ -67,10 +67,6 @@ def grade_tests(bench: Bench, case: Case, work: Work) -> Finding:
 
 def _all_passed(count: int) -> str:
     return "the one expected test passed" if count == 1 else f"all {count} expected tests passed"
-
-
-def _targets(case: Case) -> dict[str, bytes]:
-    return {path: case.material.hidden[path] for path in case.test_files}
 
 
 def _reason(run: TestRun, tests: dict[str, str], lies: tuple[str, ...]) -> str:
@@ -96,9 +92,9 @@ def _without_sentinel(run: TestRun, expected: Expected) -> str:
 def _checks(run: TestRun, expected: Expected) -> dict[str, str]:
     """Return what the run itself shows."""
     checks = {"process": _told_of_process(run)}
-    if run.runner in (Runner.PYTEST, Runner.UNITTEST):
+    if run.runner in OURS:
         kinds = expected.guards.sentinel
-        count = counted(len(run.sentinel), "test")
+        count = counted(sum(map(len, run.sentinel.values())), "test")
         told = f"{count} that had to fail did" if run.sentinel else "its tests were not seen"
         checks["sentinel"] = told if kinds else "not run: the project's settings keep it out"
     return checks

@@ -15,7 +15,7 @@ from labkit_grader.oracles.interface import Case
 from labkit_grader.oracles.rounds import run_hidden
 from labkit_grader.protected import Guarded
 from labkit_grader.sentinel import kinds_that_fail
-from labkit_grader.testrun import PASSED, Runner, TestRun
+from labkit_grader.testrun import OURS, PASSED, TestRun
 from labkit_grader.twins.guards import (
     Guards,
     Twin,
@@ -29,7 +29,6 @@ from labkit_grader.twins.guards import (
 _FIRST, _SECOND = "labkit first", "labkit second"
 """Seeds of validation: what it finds must not vary."""
 _LOUD_ONE_IN = 4
-_OWN_RUNNERS = (Runner.PYTEST, Runner.UNITTEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +44,8 @@ def find_guards(
 ) -> Guarding:
     """Try wrong expectations of `tests` on the solution, which `real` shows to pass them."""
     sentinel = kinds_that_fail(real.sentinel)
-    hidden = _files_of_tests(case)
-    if case.command().runner in _OWN_RUNNERS:
+    hidden = case.tests
+    if case.command().runner in OURS:
         guards = _tried(bench, case, solution, real, tests)
         twin = python_twin(hidden, guards.noticed, tests, _FIRST)
         run = run_twin(bench, case, solution, twin)
@@ -101,7 +100,7 @@ def new_twin(case: Case, tests: tuple[str, ...]) -> Twin | None:
     if evidence is None:
         return None
     guards, seed = evidence.guards, secrets.token_hex(16)
-    files = _files_of_tests(case)
+    files = case.tests
     guarded = [test for test in tests if test in guards.tests]
     if not guards.noticed:
         twin = text_twin(files, guarded, seed)
@@ -117,7 +116,7 @@ def new_twin(case: Case, tests: tuple[str, ...]) -> Twin | None:
 def _tried(
     bench: Bench, case: Case, solution: Guarded, real: TestRun, tests: Iterable[str]
 ) -> Guards:
-    files = trial_files(_files_of_tests(case), _FIRST)
+    files = trial_files(case.tests, _FIRST)
     if not files:
         return Guards()
     run = run_hidden(bench, case, with_files(solution, files), {"LABKIT_TRIAL": "1"})
@@ -125,7 +124,7 @@ def _tried(
     wanted = frozenset(tests)
     noticed: dict[str, dict[str, tuple[int, ...]]] = {}
     for (test, file), sites in run.sites.items():
-        sharp = tuple(sorted(number for number, was in sites.items() if was))
+        sharp = tuple(sorted(place for place, was in sites.items() if was))
         if sharp and names.get(test) in wanted:
             noticed.setdefault(names[test], {})[file] = sharp
     return Guards(noticed=dict(sorted(noticed.items())))
@@ -133,10 +132,6 @@ def _tried(
 
 def _never_passes(test: str, runs: Iterable[TestRun]) -> bool:
     return all(run.complete and run.outcome(test) != PASSED for run in runs)
-
-
-def _files_of_tests(case: Case) -> dict[str, bytes]:
-    return {path: case.material.hidden[path] for path in case.test_files}
 
 
 def _notes(
@@ -153,7 +148,7 @@ def _notes(
             f"{counted(len(without), 'test')} of {len(tests)} without an expectation that could "
             f"be made wrong: {first_words(without)}"
         )
-    if not sentinel and case.command().runner in _OWN_RUNNERS:
+    if not sentinel and case.command().runner in OURS:
         yield (
             "a test of labkit's own that has to fail was not run beside the hidden ones, because "
             "of the options of the grading command or the project's settings: forged passes are "

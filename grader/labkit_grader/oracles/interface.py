@@ -41,6 +41,11 @@ class Case:
         """The hidden files that the task's runner is asked to run."""
         return self.command().test_files(self.material.hidden)
 
+    @property
+    def tests(self) -> dict[str, bytes]:
+        """What stands in those files, by their paths."""
+        return {path: self.material.hidden[path] for path in self.test_files}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:

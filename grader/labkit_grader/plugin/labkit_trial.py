@@ -32,7 +32,8 @@ class Trial:
         """Write what an assertion noticed; a test's sites are told of once, or again when blunt."""
         key = (self._test, file, site)
         known = self._told.get(key)
-        if (known is None or (known and not noticed)) and len(self._told) < _MOST_LINES:
+        is_new = known is None and len(self._told) < _MOST_LINES
+        if is_new or (known and not noticed):
             self._told[key] = noticed
             self._report.write("site", id=self._test, file=file, site=site, noticed=noticed)
 

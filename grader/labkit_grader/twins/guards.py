@@ -1,10 +1,9 @@
 """What guards a task's verdicts: which wrong expectations validation saw the right code notice."""
 
-import ast
 import codecs
 import io
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -16,7 +15,7 @@ from labkit_grader.twins.sites import Site, find_sites
 from labkit_grader.twins.text import wrong_text
 
 Noticed = Mapping[str, Mapping[str, tuple[int, ...]]]
-"""By test and by file, the numbers of the sites whose wrong expectation was noticed."""
+"""By test and by file, the places of the sites whose wrong expectation was noticed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,17 +96,19 @@ def python_twin(
     chosen: dict[str, frozenset[int]] = {}
     for path, data in files.items():
         sites = _sites(path, data, seed)
-        usable = {n for test in tests for n in noticed.get(test, {}).get(path, ())}
-        if quiet:
-            usable = {n for n in usable if sites[n].is_quiet}
-        picked = _picked(sites, usable, Random(f"{seed} {path} choice"))  # noqa: S311 - told later
-        made = edited(data, (edit for n in picked for edit in sites[n].wrong))
+        known = {place for test in tests for place in noticed.get(test, {}).get(path, ())}
+        usable = [s for s in sites if s.place in known and (s.is_quiet or not quiet)]
+        picked = _picked(usable, Random(f"{seed} {path} choice"))  # noqa: S311 - a secret seed
+        made = edited(data, (edit for site in picked for edit in site.wrong))
         if picked and _is_python(path, made):
-            changed[path], chosen[path] = made, frozenset(picked)
+            changed[path], chosen[path] = made, frozenset(site.place for site in picked)
     guarded = tuple(
         test
         for test in tests
-        if any(chosen.get(path, frozenset()) & set(n) for path, n in noticed.get(test, {}).items())
+        if any(
+            not chosen.get(path, frozenset()).isdisjoint(places)
+            for path, places in noticed.get(test, {}).items()
+        )
     )
     return Twin(files=changed, tests=guarded)
 
@@ -157,13 +158,12 @@ def _is_utf_8(data: bytes) -> bool:
         return False
 
 
-def _picked(sites: Sequence[Site], usable: set[int], chance: Random) -> list[int]:
-    """Return one usable site of each function."""
-    by_owner: dict[str, list[int]] = {}
-    for number, site in enumerate(sites):
-        if number in usable:
-            by_owner.setdefault(site.owner, []).append(number)
-    return sorted(chance.choice(numbers) for numbers in by_owner.values())
+def _picked(sites: Sequence[Site], chance: Random) -> list[Site]:
+    """Return one site of each function."""
+    by_owner: dict[str, list[Site]] = {}
+    for site in sites:
+        by_owner.setdefault(site.owner, []).append(site)
+    return [chance.choice(of_one) for of_one in by_owner.values()]
 
 
 def _is_python(path: str, data: bytes) -> bool:
@@ -172,15 +172,3 @@ def _is_python(path: str, data: bytes) -> bool:
     except UnreadableError:
         return False
     return True
-
-
-def defined_names(files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the names of all functions and methods that stand in Python files."""
-    for path, data in files.items():
-        try:
-            module = parse(data, path) if path.endswith(".py") else ast.Module([], [])
-        except UnreadableError:
-            continue
-        for node in ast.walk(module):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node.name

@@ -33,6 +33,9 @@ _EQUALS = frozenset(
 )
 
 
+_Edits = tuple[Edit, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
     """One place: with the `wrong` edits the test asks for something wrong.
@@ -40,10 +43,12 @@ class Site:
     With the `trial` edits it tries that out and goes on (see `labkit_trial.py`).
     """
 
+    place: int
+    """The byte at which it begins, by which evidence knows it: another kit may find more sites."""
     owner: str
     """The test function, or the function of the test file that it asks, by its dotted name."""
-    wrong: tuple[Edit, ...]
-    trial: tuple[Edit, ...]
+    wrong: _Edits
+    trial: _Edits
 
     @property
     def is_quiet(self) -> bool:
@@ -52,7 +57,7 @@ class Site:
 
 
 def find_sites(source: Source, chance: Random) -> tuple[Site, ...]:
-    """Return the sites of a file, always the same ones in the same order; `chance` picks values."""
+    """Return the sites of a file, always the same ones; `chance` picks the wrong values."""
     finder = _Finder(source, chance)
     return tuple(
         site for name, function in owners(source.module) for site in finder.of(name, function)
@@ -60,18 +65,17 @@ def find_sites(source: Source, chance: Random) -> tuple[Site, ...]:
 
 
 class _Finder:
-    """Finds the sites of one file, numbered as they come."""
+    """Finds the sites of one file."""
 
     def __init__(self, source: Source, chance: Random) -> None:
         self._file = source.path
         self._spans = Spans(source)
         self._chance = chance
-        self._number = 0
 
     def of(self, owner: str, function: Function) -> Iterator[Site]:
         expectations = Expectations(self._spans, function, self._chance)
         found = [
-            Site(owner=owner, wrong=edits[0], trial=edits[1])
+            Site(place=self._spans.of(statement)[0], owner=owner, wrong=edits[0], trial=edits[1])
             for statement in always_run(function)
             if (edits := self._of_statement(statement, expectations)) is not None
         ]
@@ -81,45 +85,43 @@ class _Finder:
 
     def _of_statement(
         self, statement: ast.stmt, expectations: Expectations
-    ) -> tuple[tuple[Edit, ...], tuple[Edit, ...]] | None:
+    ) -> tuple[_Edits, _Edits] | None:
+        told = self._told(self._spans.of(statement)[0])
         match statement:
             case ast.Assert(test=test):
-                return self._of_truth(test, expectations)
-            case ast.Expr(value=ast.Call() as call):
-                return self._of_call(call, expectations)
+                return self._of_truth(test, expectations, told)
+            case ast.Expr(value=ast.Call() as call) if _raised(call) is None:
+                return self._of_call(call, expectations, told)
+            case ast.Expr(value=call):
+                raised = [_raised(call)]
             case ast.With(items=items) | ast.AsyncWith(items=items):
-                calls = [each.context_expr for each in items]
-                raises = [each for each in calls if _is_raises(each)]
-                return self._of_raises(raises[0]) if len(raises) == 1 else None
+                raised = [each for item in items if (each := _raised(item.context_expr))]
             case _:
                 return None
+        return self._of_raised(raised[0], told) if len(raised) == 1 and raised[0] else None
 
     def _of_truth(
-        self, test: ast.expr, expectations: Expectations
-    ) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
+        self, test: ast.expr, expectations: Expectations, told: str
+    ) -> tuple[_Edits, _Edits]:
         start, end = self._spans.of(test)
         compared = _compared(test)
-        wrong: tuple[Edit, ...]
+        wrong: _Edits
         if compared is None:
             wrong = (_insert(start, "not ("), _insert(end, ")"))
         else:
             wrong = expectations.wrong_side(compared.left, compared.comparators[0])
-        number = self._next()
-        if _needs_its_place(test):
-            before, after = f"({TRIAL}.value({number}, (", ")), True)[1]"
-        else:
-            before, after = f"({TRIAL}.truth({number}, lambda: (", ")), True)[1]"
-        return wrong, (_insert(start, before), *wrong, _insert(end, after))
+        way = "value" if _needs_its_place(test) else "truth"
+        asked = "(" if way == "value" else "lambda: ("
+        before = _insert(start, f"({TRIAL}.{way}({told}, {asked}")
+        return wrong, (before, *wrong, _insert(end, ")), True)[1]"))
 
     def _of_call(
-        self, call: ast.Call, expectations: Expectations
-    ) -> tuple[tuple[Edit, ...], tuple[Edit, ...]] | None:
+        self, call: ast.Call, expectations: Expectations, told: str
+    ) -> tuple[_Edits, _Edits] | None:
         name = last_name(call.func)
-        if _is_raises(call):
-            return self._of_raises(call)
         if _needs_its_place(call) or any(isinstance(each, ast.Starred) for each in call.args):
             return None
-        wrong: tuple[Edit, ...]
+        wrong: _Edits
         if name in _EQUALS and len(call.args) > 1:
             wrong = expectations.wrong_side(call.args[0], call.args[1])
         elif name in _OPPOSITES and isinstance(call.func, ast.Attribute):
@@ -128,15 +130,14 @@ class _Finder:
         else:
             return None
         start, end = self._spans.of(call)
-        before = _insert(start, f"{TRIAL}.call({self._next()}, lambda: (")
+        before = _insert(start, f"{TRIAL}.call({told}, lambda: (")
         return wrong, (before, *wrong, _insert(end, "))"))
 
-    def _of_raises(self, call: ast.expr) -> tuple[tuple[Edit, ...], tuple[Edit, ...]]:
+    def _of_raised(self, expected: ast.expr, told: str) -> tuple[_Edits, _Edits]:
         """An exception that is none of another class goes through."""
-        assert isinstance(call, ast.Call)  # noqa: S101 - what _is_raises says, for the type checker
-        start, end = self._spans.of(call.args[0])
+        start, end = self._spans.of(expected)
         wrong = Edit(start=start, end=end, text=self._chance.choice(_UNLIKELY))
-        before = _insert(start, f"({TRIAL}.reach({self._next()}), ")
+        before = _insert(start, f"({TRIAL}.reach({told}), ")
         return (wrong,), (before, _insert(end, ")[1]"))
 
     def _at_the_end(self, owner: str, function: Function) -> Iterator[Site]:
@@ -145,29 +146,32 @@ class _Finder:
         if isinstance(last, ast.Raise) or _leaves(function):
             return
         end = self._spans.of(last)[1]
-        indent = self._spans.line_start(function.body[-1])
+        indent = self._spans.line_start(last)
         if indent.strip():
             return  # the body stands on the line of its def
         text = f"assert {word(self._chance)!r} == {word(self._chance)!r}"
-        reach = f"{TRIAL}.reach({self._next()})"
+        reach = f"{TRIAL}.reach({self._told(end)})"
         yield Site(
+            place=end,
             owner=owner,
             wrong=(Edit(start=end, end=end, text=f"\n{indent}{text}", rank=2),),
             trial=(Edit(start=end, end=end, text=f"\n{indent}{reach}", rank=2),),
         )
 
-    def _next(self) -> str:
-        """Return the arguments by which the next site is told of: its file and number."""
-        self._number += 1
-        return f"{self._file!r}, {self._number - 1}"
+    def _told(self, place: int) -> str:
+        """Return the arguments by which a site is told of."""
+        return f"{self._file!r}, {place}"
 
 
 def _insert(at: int, text: str) -> Edit:
     return Edit(start=at, end=at, text=text)
 
 
-def _is_raises(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) in _RAISES and bool(node.args)
+def _raised(node: ast.expr) -> ast.expr | None:
+    """Return the exception that a call expects, None for any other expression."""
+    if isinstance(node, ast.Call) and last_name(node.func) in _RAISES and node.args:
+        return node.args[0]
+    return None
 
 
 def _compared(test: ast.expr) -> ast.Compare | None:
