@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from labkit.fields import counted
 from labkit.model import ConfigurationId
 from labkit.report.wording import (
     amount,
-    count,
     measured,
     of_tasks,
     p_value,
@@ -79,8 +79,8 @@ def _moves(comparison: Comparison) -> str:
     better, worse = len(comparison.gained), len(comparison.lost)
     level = len(comparison.differences) - better - worse
     return (
-        f"{comparison.first} did better on {count(worse, 'task')}, {comparison.second} on "
-        f"{count(better, 'task')}; they were level on {count(level, 'task')}."
+        f"{comparison.first} did better on {counted(worse, 'task')}, {comparison.second} on "
+        f"{counted(better, 'task')}; they were level on {counted(level, 'task')}."
     )
 
 
@@ -93,7 +93,7 @@ def _how_much(
         return f"{unavailable(difference.why)}. {passed}"
     return (
         f"{passed} {second.id} - {first.id} is {points(difference.value)} over the "
-        f"{count(difference.tasks, 'task')} measured for both "
+        f"{counted(difference.tasks, 'task')} measured for both "
         f"(95 % interval {points_interval(difference.interval)}).{_bounds(comparison)}"
     )
 
@@ -163,7 +163,7 @@ def per_run(total: Total) -> str:
     """Write a total by run, and itself: 1,500 a run (27,000 in 18 runs)."""
     if total.value is None:
         return unavailable("not recorded")
-    known = count(total.known, "run")
+    known = counted(total.known, "run")
     runs = known if total.known == total.runs else f"the {total.known} of {total.runs} runs known"
     return f"{amount(total.value / total.known)} a run ({amount(total.value)} in {runs})"
 
@@ -200,7 +200,7 @@ def _strictness(comparison: Comparison) -> str:
 def smallest_detectable(comparison: Comparison) -> str:
     """Say what difference these tasks could have shown."""
     smallest = comparison.smallest_detectable
-    tasks = count(comparison.difference.tasks, "task")
+    tasks = counted(comparison.difference.tasks, "task")
     if smallest is None:
         return f"Smallest detectable difference: {unavailable(f'{tasks} compared')}."
     if smallest > _LARGEST_EFFECT:
