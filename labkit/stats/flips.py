@@ -99,7 +99,7 @@ class TwoSums:
         few: Sum = {0: 1.0}
         many: Sum = {0: 1.0}
         for part in sorted(parts, key=len, reverse=True):
-            few, many = sorted((convolved(few, part), many), key=len)
+            few, many = sorted((_convolved(few, part), many), key=len)
         ordered = sorted(many)
         above = accumulate((many[total] for total in reversed(ordered)), initial=0.0)
         return cls(few=few, many=many, ordered=ordered, above=tuple(above))
@@ -128,7 +128,7 @@ def drawn(chances: Sequence[float], n: int) -> list[float]:
     return [max(0.0, float(chance)) for chance in sums]
 
 
-def convolved(one: Sum, other: Sum) -> Sum:
+def _convolved(one: Sum, other: Sum) -> Sum:
     """Return the distribution of the sum of two independent sums."""
     found: defaultdict[int, float] = defaultdict(float)
     for left, weight in one.items():
