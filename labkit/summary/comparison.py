@@ -59,7 +59,7 @@ def _compare(pair: _Pair, judged: Judged) -> Comparison:
     return Comparison(
         first=pair.first.id,
         second=pair.second.id,
-        outcome=outcome(judged, obstacle),
+        outcome=outcome(judged.direction, obstacle),
         ahead=None if obstacle else ahead,
         why=obstacle or why_not(judged),
         measured_ahead=ahead,

@@ -1,7 +1,7 @@
 """Two sets of attempts at the same tasks: differences, test, interval, and what they could show."""
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 
 from labkit.model import TaskId
@@ -37,9 +37,9 @@ def differences(first: Attempts, second: Attempts, missing: Missing = (None, Non
     return {task: after[task] - before[task] for task in before if task in after}
 
 
-def mean_of(found: Differences) -> float:
-    """Return the mean difference."""
-    return float(sum(found.values(), Fraction()) / len(found))
+def mean_of(values: Collection[Fraction]) -> float:
+    """Return the mean of at least one task's figure, exact until the end."""
+    return float(sum(values, Fraction()) / len(values))
 
 
 def pair(first: Attempts, second: Attempts) -> Paired:
@@ -50,7 +50,7 @@ def pair(first: Attempts, second: Attempts) -> Paired:
     return Paired(
         differences={task: float(value) for task, value in found.items()},
         difference=Estimate(
-            value=mean_of(found), interval=paired_interval(values), tasks=len(values)
+            value=mean_of(values), interval=paired_interval(values), tasks=len(values)
         )
         if values
         else Estimate(value=None, interval=None, tasks=0, why="no task was measured for both"),

@@ -10,11 +10,11 @@ from labkit.summary.pairing import SIGNIFICANCE, explain
 LEAST_COVERAGE = Fraction(3, 5)
 
 
-def outcome(judged: Judged, obstacle: str) -> Outcome:
+def outcome(direction: int, obstacle: str) -> Outcome:
     """Return the word: nothing is decided where something stands in the way."""
     if obstacle:
         return Outcome.INDECISIVE
-    return Outcome.DETECTABLE if judged.direction else Outcome.NOT_DETECTABLE
+    return Outcome.DETECTABLE if direction else Outcome.NOT_DETECTABLE
 
 
 def too_little(graded: int, planned: int, whose: str) -> str:

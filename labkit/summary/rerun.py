@@ -8,7 +8,7 @@ from labkit.model import ConfigurationId, TaskId
 from labkit.summary.earlier import Earlier
 from labkit.summary.evidence import Attempts
 from labkit.summary.judging import Judged, judge
-from labkit.summary.pair import Outcome, Rerun
+from labkit.summary.pair import Rerun
 from labkit.summary.pairing import mean_attempts, outlook, spread_of
 from labkit.summary.reasons import outcome, too_little, why_not, why_undone
 from labkit.summary.whole import Summary
@@ -65,6 +65,7 @@ def _chosen(attempts: Attempts, tasks: Iterable[TaskId]) -> Attempts:
     return {task: attempts[task] for task in tasks if attempts.get(task)}
 
 
+_WHEN = {-1: "earlier", 0: None, 1: "now"}
 _VERSIONS = {-1: "the earlier version", 0: "", 1: "the version now"}
 _Apart = tuple[tuple[TaskId, ...], tuple[TaskId, ...], tuple[TaskId, ...]]
 
@@ -92,8 +93,8 @@ def _rerun(
         configuration=both.configuration,
         earlier=earlier.configurations[both.configuration],
         now=description,
-        outcome=outcome(judged, obstacle),
-        ahead=_when(judged) if outcome(judged, obstacle) is Outcome.DETECTABLE else None,
+        outcome=outcome(judged.direction, obstacle),
+        ahead=None if obstacle else _WHEN[judged.direction],
         why=obstacle or why_not(judged),
         paired=paired,
         p_adjusted=judged.p_adjusted,
@@ -102,10 +103,6 @@ def _rerun(
         only_now=only_now,
         smallest_detectable=future.here.smallest if future else None,
     )
-
-
-def _when(judged: Judged) -> str:
-    return "now" if judged.direction > 0 else "earlier"
 
 
 def _obstacle(both: _Both) -> str:
