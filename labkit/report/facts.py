@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from labkit.fields import counted
+from labkit.forecast import MORE_TASKS, SIGNIFICANCE
 from labkit.model import ConfigurationId
 from labkit.report.wording import (
     amount,
@@ -28,8 +29,6 @@ from labkit.summary import (
 
 SMALLEST_GROUP = 5
 _LARGEST_EFFECT = 1.0
-_SIGNIFICANT = 0.05
-_MORE_TASKS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +191,7 @@ def _strictness(comparison: Comparison) -> str:
             f"; {p_value(adjusted)} by Holm, as one of {comparison.comparisons} comparisons, "
             "and that decides"
         )
-    if comparison.outcome is Outcome.DETECTABLE and (comparison.p_exact or 0) > _SIGNIFICANT:
+    if comparison.outcome is Outcome.DETECTABLE and (comparison.p_exact or 0) > SIGNIFICANCE:
         return ", which alone would not count: mid-p decides, so call it narrow"
     return ""
 
@@ -215,12 +214,12 @@ def _more(comparison: Comparison) -> str:
     outlook = comparison.outlook
     if outlook is None:
         return ""
-    wanted = outlook.here.tasks + _MORE_TASKS
+    wanted = outlook.here.tasks + MORE_TASKS
     tasks = next(reach.smallest for reach in outlook.more_tasks if reach.tasks == wanted)
     attempt = outlook.more_attempts.smallest
     if tasks is None or attempt is None or tasks > _LARGEST_EFFECT:
         return ""
     return (
-        f" {_MORE_TASKS} more tasks would bring that to {100 * tasks:.0f}, one more attempt at "
+        f" {MORE_TASKS} more tasks would bring that to {100 * tasks:.0f}, one more attempt at "
         f"these to {100 * min(attempt, _LARGEST_EFFECT):.0f}."
     )

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labkit.forecast import SIGNIFICANCE
 from labkit.stats import Interval, holm, paired_interval, sign_flip_test
 from labkit.summary.evidence import Attempts
 from labkit.summary.pair import Paired
-from labkit.summary.pairing import SIGNIFICANCE, Missing, differences, mean_of, pair
+from labkit.summary.pairing import Missing, differences, mean_of, pair
 
 Two = tuple[Attempts, Attempts]
 _EXTREMES: tuple[Missing, Missing] = ((False, True), (True, False))

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from labkit.errors import refuse
 from labkit.fields import counted
+from labkit.forecast import SIGNIFICANCE
 from labkit.model import ConfigurationId
 from labkit.stats import (
     SignFlip,
@@ -21,7 +22,7 @@ from labkit.summary.evidence import task_means
 from labkit.summary.judging import adjust, direction_of
 from labkit.summary.model import Estimate
 from labkit.summary.pair import Outcome
-from labkit.summary.pairing import FEWEST_MOVED, SIGNIFICANCE, differences, mean_of
+from labkit.summary.pairing import FEWEST_MOVED, differences, mean_of
 from labkit.summary.reasons import outcome, too_little
 
 _FEWEST_TEAMS = 2

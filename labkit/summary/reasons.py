@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 from labkit.fields import counted
+from labkit.forecast import SIGNIFICANCE
 from labkit.summary.judging import Judged
 from labkit.summary.pair import Outcome
-from labkit.summary.pairing import SIGNIFICANCE, explain
+from labkit.summary.pairing import explain
 
 LEAST_COVERAGE = Fraction(3, 5)
 
