@@ -103,7 +103,6 @@ def _pair(values: Mapping[str, Any]) -> Pair:
         first=visible(values["first"]),
         second=visible(values["second"]),
         outcome=visible(values["outcome"]),
-        ahead=visible(values["ahead"]) if values["ahead"] else None,
         why=visible(values["why"]),
         difference=_measure(values["difference"]),
         differences={visible(task): float(d) for task, d in values["differences"].items()},

@@ -64,7 +64,6 @@ class Pair:
     first: str
     second: str
     outcome: str
-    ahead: str | None
     why: str
     difference: Estimate
     differences: Mapping[str, float]
