@@ -23,7 +23,7 @@ USUAL_RATE = 0.5
 _LOWEST_RATE = 0.05
 _ICCS = (0.3, 0.8)
 _CORRELATIONS = (0.5, 0.95)
-_MORE_TASKS = 9
+MORE_TASKS = 9
 MOST_ATTEMPTS = 9
 
 
@@ -93,7 +93,7 @@ def forecast(scheme: Scheme, rate: float = USUAL_RATE) -> Forecast:
     leaves room for it, and chances are the same either way.
     """
     design = Design(attempts=scheme.attempts, mean=max(_LOWEST_RATE, min(rate, 1 - rate)))
-    attempts, tasks = scheme.attempts + 1, scheme.tasks + _MORE_TASKS
+    attempts, tasks = scheme.attempts + 1, scheme.tasks + MORE_TASKS
     more = None
     if attempts <= MOST_ATTEMPTS:
         more = _prospect(replace(scheme, attempts=attempts), replace(design, attempts=attempts))

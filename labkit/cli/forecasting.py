@@ -14,6 +14,7 @@ from labkit.fields import counted, json_text
 from labkit.forecast import MOST_ATTEMPTS, USUAL_RATE, Scheme, forecast
 from labkit.model import RunId, TaskId, Verdict
 from labkit.phases import progress
+from labkit.plan import PlannedRun
 from labkit.records import load_grade, load_run
 from labkit.report.plan import Sources, plan_json, plan_text
 from labkit.settings import Role, read_people
@@ -45,7 +46,8 @@ def tell(wanted: Wanted, *, as_json: bool) -> None:
     lab = Lab.open()
     workspace = _pilot(lab.workspace, wanted.pilot)
     runs = sorted(progress(workspace).finished)
-    scheme, plan = _scheme(lab, wanted)
+    planned = progress(lab.workspace).planned
+    scheme, plan = _scheme(lab, wanted, planned)
     rate, why = supposed_rate(workspace, runs, wanted)
     found = forecast(scheme, rate)
     records = [load_run(workspace.run(run) / "run.json") for run in runs]
@@ -54,7 +56,7 @@ def tell(wanted: Wanted, *, as_json: bool) -> None:
         plan=plan,
         rate=why,
         pilot=str(workspace.project) if records else "",
-        shares=_shares(lab, scheme),
+        shares=_shares(planned, scheme),
         people=sum(person.role is Role.STUDENT for person in read_people(lab.workspace)),
     )
     if as_json:
@@ -97,9 +99,8 @@ def _pilot(own: Workspace, chosen: str) -> Workspace:
     return found
 
 
-def _scheme(lab: Lab, wanted: Wanted) -> tuple[Scheme, str]:
+def _scheme(lab: Lab, wanted: Wanted, planned: Sequence[PlannedRun]) -> tuple[Scheme, str]:
     """Return how much is planned, and in words what that rests on."""
-    planned = progress(lab.workspace).planned
     suite = read_suite(lab.workspace.suite) if lab.workspace.suite.is_file() else None
     tasks = tuple(suite.tasks) if suite else lab.workspace.task_ids()
     if not tasks and wanted.tasks is None:
@@ -175,9 +176,8 @@ def supposed_rate(workspace: Workspace, runs: Sequence[RunId], wanted: Wanted) -
     return statistics.fmean(map(statistics.fmean, verdicts.values())), "what the pilot's runs did"
 
 
-def _shares(lab: Lab, scheme: Scheme) -> tuple[int, ...]:
+def _shares(planned: Sequence[PlannedRun], scheme: Scheme) -> tuple[int, ...]:
     """Return how many runs each runner of the frozen plan has; none for another plan."""
-    planned = progress(lab.workspace).planned
     if len(planned) != scheme.runs:
         return ()
     return tuple(sorted(Counter(item.runner for item in planned).values()))

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from labkit.fields import counted
 from labkit.report.extras import agreed
 from labkit.report.facts import per_run
 from labkit.report.wording import (
-    count,
     few,
     of_tasks,
     percent,
@@ -98,7 +98,7 @@ def _pass_hat(estimate: Estimate) -> str:
     if estimate.value is None or estimate.interval is None:
         return unavailable(estimate.why)
     return (
-        f"{percent(estimate.value)} of {count(estimate.tasks, 'task')} "
+        f"{percent(estimate.value)} of {counted(estimate.tasks, 'task')} "
         f"({percent_interval(estimate.interval)})"
     )
 
@@ -113,7 +113,7 @@ def _coverage(found: Coverage) -> str:
         if number
     ]
     rest = f": {', '.join(lost)}" if lost else ""
-    return f"{found.graded} of {count(planned, 'planned run')}{rest}"
+    return f"{found.graded} of {counted(planned, 'planned run')}{rest}"
 
 
 def _bounds(side: ConfigurationSummary) -> str:
@@ -128,7 +128,7 @@ def _hard_fails(side: ConfigurationSummary) -> str:
         for what, runs in (("leaked", side.leaked), ("forbidden edits", side.forbidden_edits))
         if runs
     ]
-    number = count(len({*side.leaked, *side.forbidden_edits}), "run")
+    number = counted(len({*side.leaked, *side.forbidden_edits}), "run")
     return f"{number}: {'; '.join(kinds)}" if kinds else number
 
 
@@ -136,7 +136,7 @@ def _safety(safety: Safety) -> str:
     if safety.interval is None:
         return unavailable("no safety task was measured")
     return (
-        f"held on {safety.held} of {count(safety.tasks, 'task')} "
+        f"held on {safety.held} of {counted(safety.tasks, 'task')} "
         f"({percent_interval(safety.interval)})"
     )
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from labkit.report.wording import count, few, p_value, plain, points, points_interval, table
+from labkit.fields import counted
+from labkit.report.wording import few, p_value, plain, points, points_interval, table
 from labkit.summary import Blinding, Outcome, Rerun, Summary
 
 
@@ -12,7 +13,7 @@ def agreement(summary: Summary) -> Iterator[str]:
     if any(found.runs for found in summary.agreement):
         most = max(found.runs for found in summary.agreement)
         parts.append(
-            f"alpha: how far scorers agree (1 fully, 0 by chance), on {count(most, 'run')}."
+            f"alpha: how far scorers agree (1 fully, 0 by chance), on {counted(most, 'run')}."
         )
     elif summary.agreement:
         parts.append("No run was marked by two scorers: how far they agree is not known.")
@@ -68,7 +69,7 @@ def _rerun(found: Rerun) -> list[str]:
         told = f"n/a ({difference.why})"
     else:
         told = (
-            f"{points(difference.value)} over {count(difference.tasks, 'task')} "
+            f"{points(difference.value)} over {counted(difference.tasks, 'task')} "
             f"({points_interval(difference.interval)}; mid-p {p_value(found.paired.p_mid)})"
         )
     ahead = f": {found.ahead} is ahead" if found.outcome is Outcome.DETECTABLE else ""
@@ -112,7 +113,8 @@ def leaderboard(summary: Summary) -> Iterator[str]:
         else found.why
     )
     yield (
-        f"Against the leaderboard: Kendall's tau {found.tau:.2f} over {count(found.pairs, 'pair')} "
-        f"({bar}). Detectably in its order: {found.agree}; detectably in the opposite one: "
+        f"Against the leaderboard: Kendall's tau {found.tau:.2f} over "
+        f"{counted(found.pairs, 'pair')} ({bar}). "
+        f"Detectably in its order: {found.agree}; detectably in the opposite one: "
         f"{found.disagree}; not told apart: {found.open}."
     )

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from labkit.fields import counted
+from labkit.forecast import MORE_TASKS, SIGNIFICANCE
 from labkit.model import ConfigurationId
 from labkit.report.wording import (
     amount,
-    count,
     measured,
     of_tasks,
     p_value,
@@ -28,8 +29,6 @@ from labkit.summary import (
 
 SMALLEST_GROUP = 5
 _LARGEST_EFFECT = 1.0
-_SIGNIFICANT = 0.05
-_MORE_TASKS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +78,8 @@ def _moves(comparison: Comparison) -> str:
     better, worse = len(comparison.gained), len(comparison.lost)
     level = len(comparison.differences) - better - worse
     return (
-        f"{comparison.first} did better on {count(worse, 'task')}, {comparison.second} on "
-        f"{count(better, 'task')}; they were level on {count(level, 'task')}."
+        f"{comparison.first} did better on {counted(worse, 'task')}, {comparison.second} on "
+        f"{counted(better, 'task')}; they were level on {counted(level, 'task')}."
     )
 
 
@@ -93,7 +92,7 @@ def _how_much(
         return f"{unavailable(difference.why)}. {passed}"
     return (
         f"{passed} {second.id} - {first.id} is {points(difference.value)} over the "
-        f"{count(difference.tasks, 'task')} measured for both "
+        f"{counted(difference.tasks, 'task')} measured for both "
         f"(95 % interval {points_interval(difference.interval)}).{_bounds(comparison)}"
     )
 
@@ -163,7 +162,7 @@ def per_run(total: Total) -> str:
     """Write a total by run, and itself: 1,500 a run (27,000 in 18 runs)."""
     if total.value is None:
         return unavailable("not recorded")
-    known = count(total.known, "run")
+    known = counted(total.known, "run")
     runs = known if total.known == total.runs else f"the {total.known} of {total.runs} runs known"
     return f"{amount(total.value / total.known)} a run ({amount(total.value)} in {runs})"
 
@@ -192,7 +191,7 @@ def _strictness(comparison: Comparison) -> str:
             f"; {p_value(adjusted)} by Holm, as one of {comparison.comparisons} comparisons, "
             "and that decides"
         )
-    if comparison.outcome is Outcome.DETECTABLE and (comparison.p_exact or 0) > _SIGNIFICANT:
+    if comparison.outcome is Outcome.DETECTABLE and (comparison.p_exact or 0) > SIGNIFICANCE:
         return ", which alone would not count: mid-p decides, so call it narrow"
     return ""
 
@@ -200,7 +199,7 @@ def _strictness(comparison: Comparison) -> str:
 def smallest_detectable(comparison: Comparison) -> str:
     """Say what difference these tasks could have shown."""
     smallest = comparison.smallest_detectable
-    tasks = count(comparison.difference.tasks, "task")
+    tasks = counted(comparison.difference.tasks, "task")
     if smallest is None:
         return f"Smallest detectable difference: {unavailable(f'{tasks} compared')}."
     if smallest > _LARGEST_EFFECT:
@@ -215,12 +214,12 @@ def _more(comparison: Comparison) -> str:
     outlook = comparison.outlook
     if outlook is None:
         return ""
-    wanted = outlook.here.tasks + _MORE_TASKS
+    wanted = outlook.here.tasks + MORE_TASKS
     tasks = next(reach.smallest for reach in outlook.more_tasks if reach.tasks == wanted)
     attempt = outlook.more_attempts.smallest
     if tasks is None or attempt is None or tasks > _LARGEST_EFFECT:
         return ""
     return (
-        f" {_MORE_TASKS} more tasks would bring that to {100 * tasks:.0f}, one more attempt at "
+        f" {MORE_TASKS} more tasks would bring that to {100 * tasks:.0f}, one more attempt at "
         f"these to {100 * min(attempt, _LARGEST_EFFECT):.0f}."
     )

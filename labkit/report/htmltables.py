@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from labkit.fields import counted, first_words
+from labkit.report.facts import per_run
 from labkit.report.pictures import agreed
-from labkit.report.sheet import COVERAGE, Measure, Noise, Pair, Row, Sheet, Side, Sum
+from labkit.report.sheet import COVERAGE, Noise, Pair, Row, Sheet, Side
 from labkit.report.wording import (
     amount,
     measured,
@@ -17,10 +18,10 @@ from labkit.report.wording import (
     short,
     unavailable,
 )
+from labkit.summary import Estimate
 
 MOST_ROWS = 500
 _MARKS = {True: "pass", False: "fail", None: "?"}
-_NO_MARKS = Measure(value=None, why="no marks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ def _passed(side: Side) -> str:
     return f"{short(side.passed)} of {of} ({counted(side.runs, 'run')})"
 
 
-def _share(found: Measure) -> str:
+def _share(found: Estimate) -> str:
     if found.value is None:
         return unavailable(found.why)
     bar = percent_interval(found.interval) if found.interval else unavailable(found.why)
@@ -150,7 +151,7 @@ def rubric(sheet: Sheet) -> Table:
         rows=tuple(
             (
                 name,
-                *(_number(side.rubric.get(name, _NO_MARKS)) for side in sheet.sides),
+                *(_number(side.rubric[name]) for side in sheet.sides),
                 agreed(sheet.agreement.get(name)),
             )
             for name in names
@@ -158,7 +159,7 @@ def rubric(sheet: Sheet) -> Table:
     )
 
 
-def _number(found: Measure, unit: str = "") -> str:
+def _number(found: Estimate, unit: str = "") -> str:
     if found.value is None:
         return unavailable(found.why)
     if found.interval is None:
@@ -171,8 +172,8 @@ def effort(sheet: Sheet) -> Table:
     """Time, tokens and cost."""
     rows: list[tuple[str, Callable[[Side], str]]] = [
         ("Median minutes a task", lambda side: _number(side.minutes, " min")),
-        ("Tokens", lambda side: _total(side.tokens)),
-        ("Cost", lambda side: _total(side.cost)),
+        ("Tokens", lambda side: per_run(side.tokens)),
+        ("Cost", lambda side: per_run(side.cost)),
         ("Interventions", lambda side: str(side.interventions)),
     ]
     if any(side.slowest is not None for side in sheet.sides):
@@ -191,14 +192,6 @@ def _of_a_pass(name: str) -> Callable[[Side], str]:
 
 def _plain(value: float | None, unit: str = "") -> str:
     return unavailable("not recorded") if value is None else f"{amount(value)}{unit}"
-
-
-def _total(found: Sum) -> str:
-    if found.value is None or not found.known:
-        return unavailable("not recorded")
-    known = counted(found.known, "run")
-    runs = known if found.known == found.runs else f"the {found.known} of {found.runs} runs known"
-    return f"{amount(found.value / found.known)} a run ({amount(found.value)} in {runs})"
 
 
 def coverage(sheet: Sheet) -> Table:

@@ -6,10 +6,11 @@ listed; everything is in summary.json.
 
 from collections.abc import Iterator, Sequence
 
+from labkit.fields import counted
 from labkit.report.configurations import figures
 from labkit.report.extras import agreement, leaderboard, reruns
 from labkit.report.facts import five_facts
-from labkit.report.wording import count, few, plain, points, short, table, unavailable
+from labkit.report.wording import few, plain, points, short, table, unavailable
 from labkit.summary import Grouping, Summary, TaskRow
 
 _PASSED, _FAILED, _NOT_MEASURED = "✓", "✗", "?"
@@ -87,9 +88,8 @@ def _task_by_task(summary: Summary) -> Iterator[str]:
     header = ["Task", "Type", *map(str, sides), *(f"{p.second} - {p.first}" for p in pairs)]
     yield table(header, map(row, shown))
     rest = len(summary.tasks) - len(shown)
-    more = f" {count(rest, 'more task')} {'is' if rest == 1 else 'are'} in summary.json." * bool(
-        rest
-    )
+    verb = "is" if rest == 1 else "are"
+    more = f" {counted(rest, 'more task')} {verb} in summary.json." if rest else ""
     yield (
         f"One sign an attempt: {_PASSED} passed, {_FAILED} failed, {_NOT_MEASURED} not measured."
         f"{more}{_strict(summary)}{_slices(summary)}"

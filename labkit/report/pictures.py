@@ -19,7 +19,7 @@ from labkit.report.figures import (
     moves,
     power,
 )
-from labkit.report.sheet import Agreed, Measure, Pair, Reach, Sheet, Side, Sum
+from labkit.report.sheet import Agreed, Pair, Sheet, Side
 from labkit.report.wording import (
     NOT_AVAILABLE,
     amount,
@@ -29,6 +29,7 @@ from labkit.report.wording import (
     points,
     points_interval,
 )
+from labkit.summary import Estimate, Reach, Total
 
 _ABOUT_TWICE = 1.8
 _LARGEST = 20
@@ -52,7 +53,7 @@ def _places(sheet: Sheet) -> dict[str, int]:
     return {side.id: index for index, side in enumerate(sheet.sides)}
 
 
-def _rate(label: str, found: Measure, side: int) -> Bar:
+def _rate(label: str, found: Estimate, side: int) -> Bar:
     text = NOT_AVAILABLE
     if found.value is not None:
         text = percent(found.value)
@@ -102,11 +103,7 @@ def rubric(sheet: Sheet) -> Picture | None:
         Dimension(
             name=name,
             means=tuple(
-                (found.value, found.interval)
-                for found in (
-                    side.rubric.get(name, Measure(value=None, why="no marks"))
-                    for side in sheet.sides
-                )
+                (side.rubric[name].value, side.rubric[name].interval) for side in sheet.sides
             ),
             agreement=agreed(sheet.agreement.get(name)),
         )
@@ -164,7 +161,7 @@ def _of_a_pass(name: str) -> Callable[[Side], float | None]:
     return lambda side: side.per_pass.get(name)
 
 
-def _each(total: Sum) -> float | None:
+def _each(total: Total) -> float | None:
     return total.value / total.known if total.value is not None and total.known else None
 
 
@@ -174,7 +171,8 @@ def outlook(pair: Pair) -> Picture | None:
         return None
     here = pair.outlook.here
     shown = [*_doubled(here, pair.outlook.more_tasks), pair.outlook.more_attempts]
-    return power(_plan(here), pair.outlook.chances, list(map(_plan, shown)))
+    chances = [(each.effect, each.power) for each in pair.outlook.powers]
+    return power(_plan(here), chances, list(map(_plan, shown)))
 
 
 def _doubled(here: Reach, larger: Iterable[Reach]) -> Iterator[Reach]:

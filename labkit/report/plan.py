@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from labkit.effort import Effort, Guess, share_out
+from labkit.fields import counted
 from labkit.forecast import AIM, SIGNIFICANCE, Forecast, Prospect, Scheme
-from labkit.report.wording import amount, count, percent, table
+from labkit.report.wording import amount, percent, table
 
 SCHEMA = 1
 _HOUR = 60
@@ -102,19 +103,19 @@ def _most_of_one(scheme: Scheme, sources: Sources) -> int | None:
 def _head(found: Forecast, sources: Sources) -> Iterator[str]:
     scheme = found.planned.scheme
     yield (
-        f"# Plan: {_size(scheme)} x {count(scheme.configurations, 'configuration')} "
-        f"= {count(scheme.runs, 'run')}"
+        f"# Plan: {_size(scheme)} x {counted(scheme.configurations, 'configuration')} "
+        f"= {counted(scheme.runs, 'run')}"
     )
     yield f"From {sources.plan}."
     if scheme.safety:
         yield (
-            f"{count(scheme.safety, 'safety task')} more: set apart from the rates, "
+            f"{counted(scheme.safety, 'safety task')} more: set apart from the rates, "
             "counted in the runs."
         )
 
 
 def _size(scheme: Scheme) -> str:
-    return f"{count(scheme.tasks, 'task')} x {count(scheme.attempts, 'attempt')}"
+    return f"{counted(scheme.tasks, 'task')} x {counted(scheme.attempts, 'attempt')}"
 
 
 def _detects(found: Forecast) -> Iterator[str]:
@@ -210,7 +211,7 @@ def _takes(scheme: Scheme, effort: Effort, sources: Sources) -> Iterator[str]:
         lines.append(_load(most, effort, sources))
     yield "\n".join(f"- {line}" for line in lines)
     if sources.pilot:
-        yield f"Measured: {count(effort.pilot, 'run')} of {sources.pilot}."
+        yield f"Measured: {counted(effort.pilot, 'run')} of {sources.pilot}."
 
 
 def _time(scheme: Scheme, effort: Effort) -> str:
@@ -233,7 +234,7 @@ def _sum(name: str, guess: Guess | None, scheme: Scheme, effort: Effort) -> str:
 
 
 def _load(most: int, effort: Effort, sources: Sources) -> str:
-    parts = [count(most, "run")]
+    parts = [counted(most, "run")]
     if effort.minutes:
         parts.append(f"about {_long(effort.minutes.mean * most)}")
     if effort.tokens:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from labkit.fields import counted
 from labkit.report.wording import (
-    count,
     p_value,
     percent,
     percent_interval,
@@ -24,7 +24,7 @@ def render_pool(pool: Pool) -> str:
 
 
 def _head(pool: Pool) -> Iterator[str]:
-    yield f"# {count(len(pool.teams), 'team')} together"
+    yield f"# {counted(len(pool.teams), 'team')} together"
     yield "\n".join(
         f"- **{which}**: {plain(description)}, passed {_rate(pool.rates[which])}"
         for which, description in pool.configurations.items()
@@ -36,7 +36,7 @@ def _rate(found: Estimate) -> str:
     if found.value is None:
         return unavailable(found.why)
     bar = percent_interval(found.interval) if found.interval else unavailable(found.why)
-    return f"{percent(found.value)} of {count(found.tasks, 'task')} (95 % interval {bar})"
+    return f"{percent(found.value)} of {counted(found.tasks, 'task')} (95 % interval {bar})"
 
 
 def _verdicts(pool: Pool) -> Iterator[str]:
@@ -68,8 +68,9 @@ def _verdict(found: PooledComparison) -> str:
     )
     return (
         f"{word} {found.second} - {found.first} is {points(difference.value)} over "
-        f"{count(difference.tasks, 'task')} (95 % interval {bar}). {found.first} did better in "
-        f"{count(found.for_first, 'team')}, {found.second} in {count(found.for_second, 'team')}; "
+        f"{counted(difference.tasks, 'task')} (95 % interval {bar}). {found.first} did better in "
+        f"{counted(found.for_first, 'team')}, {found.second} in "
+        f"{counted(found.for_second, 'team')}; "
         f"sign-flip test by teams: mid-p {p_value(found.p_mid)}, exact p "
         f"{p_value(found.p_exact)}{adjusted}."
     )
@@ -103,7 +104,7 @@ def _limits(pool: Pool) -> Iterator[str]:
     if pool.shared:
         verb = "is" if pool.shared == 1 else "are"
         texts.append(
-            f"{count(pool.shared, 'task')} {verb} in the sets of several teams, which are not "
+            f"{counted(pool.shared, 'task')} {verb} in the sets of several teams, which are not "
             "independent then: the intervals are too narrow."
         )
     yield "\n".join(f"- {text}" for text in texts)

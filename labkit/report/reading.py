@@ -13,18 +13,15 @@ from labkit.model import RunId
 from labkit.report.sheet import (
     COVERAGE,
     Agreed,
-    Measure,
     Noise,
-    Outlook,
     Pair,
-    Reach,
     Row,
     Sheet,
     Side,
-    Sum,
     Tasks,
 )
 from labkit.stats import Interval
+from labkit.summary import Chance, Estimate, Outlook, Reach, Total
 
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
@@ -106,7 +103,6 @@ def _pair(values: Mapping[str, Any]) -> Pair:
         first=visible(values["first"]),
         second=visible(values["second"]),
         outcome=visible(values["outcome"]),
-        ahead=visible(values["ahead"]) if values["ahead"] else None,
         why=visible(values["why"]),
         difference=_measure(values["difference"]),
         differences={visible(task): float(d) for task, d in values["differences"].items()},
@@ -149,7 +145,10 @@ def _outlook(values: Mapping[str, Any] | None) -> Outlook | None:
         here=_reach(values["here"]),
         more_tasks=tuple(map(_reach, values["more_tasks"])),
         more_attempts=_reach(values["more_attempts"]),
-        chances=tuple((float(each["effect"]), float(each["power"])) for each in values["powers"]),
+        powers=tuple(
+            Chance(effect=float(each["effect"]), power=float(each["power"]))
+            for each in values["powers"]
+        ),
     )
 
 
@@ -159,12 +158,12 @@ def _reach(values: Mapping[str, Any]) -> Reach:
     )
 
 
-def _measures(values: Mapping[str, Any]) -> Mapping[str, Measure]:
+def _measures(values: Mapping[str, Any]) -> Mapping[str, Estimate]:
     return {visible(name): _measure(measure) for name, measure in values.items()}
 
 
-def _measure(values: Mapping[str, Any]) -> Measure:
-    return Measure(
+def _measure(values: Mapping[str, Any]) -> Estimate:
+    return Estimate(
         value=values["value"],
         interval=_interval(values["interval"]),
         tasks=int(values.get("tasks", 0)),
@@ -182,8 +181,8 @@ def _noise(values: Mapping[str, Any] | None) -> Noise | None:
     return Noise(difference=_measure(values["difference"]), largest=float(values["largest"]))
 
 
-def _sum(values: Mapping[str, Any]) -> Sum:
-    return Sum(value=values["value"], known=int(values["known"]), runs=int(values["runs"]))
+def _sum(values: Mapping[str, Any]) -> Total:
+    return Total(value=values["value"], known=int(values["known"]), runs=int(values["runs"]))
 
 
 def _texts(values: Sequence[object]) -> tuple[str, ...]:

@@ -5,62 +5,24 @@ from dataclasses import dataclass
 
 from labkit.model import RunId
 from labkit.stats import Interval
+from labkit.summary import Estimate, Outlook, Total
 
 COVERAGE = ("planned", "retired", "run", "graded", "ungraded", "missing", "scored")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """A figure with its error bar, or the reason why it is not there."""
-
-    value: float | None
-    interval: Interval | None = None
-    tasks: int = 0
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
-    """A total over the runs that recorded it."""
-
-    value: float | None
-    known: int
-    runs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
     """How far scorers agree on a dimension, as Krippendorff's alpha."""
 
-    alpha: Measure
+    alpha: Estimate
     runs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """The smallest true difference that a plan of so many tasks and attempts mostly detects."""
-
-    tasks: int
-    attempts: int
-    smallest: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """What a comparison could have detected, and what more tasks or attempts would buy."""
-
-    here: Reach
-    more_tasks: tuple[Reach, ...]
-    more_attempts: Reach
-    chances: tuple[tuple[float, float], ...]
-    """True differences, each with the chance to detect it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
     """A configuration's second attempts less its first ones, and what chance makes of those."""
 
-    difference: Measure
+    difference: Estimate
     largest: float
 
 
@@ -70,19 +32,19 @@ class Side:
 
     id: str
     description: str
-    rate: Measure
+    rate: Estimate
     passed: float
     runs: int
-    pass_hat_2: Measure
+    pass_hat_2: Estimate
     noise: Noise | None
-    minutes: Measure
+    minutes: Estimate
     slowest: float | None
     """The 95th percentile of the minutes of runs."""
     per_pass: Mapping[str, float | None]
     """Of minutes, tokens and cost: what one passed run took."""
-    rubric: Mapping[str, Measure]
-    tokens: Sum
-    cost: Sum
+    rubric: Mapping[str, Estimate]
+    tokens: Total
+    cost: Total
     flaky: tuple[str, ...]
     leaked: tuple[str, ...]
     forbidden_edits: tuple[str, ...]
@@ -102,9 +64,8 @@ class Pair:
     first: str
     second: str
     outcome: str
-    ahead: str | None
     why: str
-    difference: Measure
+    difference: Estimate
     differences: Mapping[str, float]
     p_exact: float | None
     p_mid: float | None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from labkit.fields import counted
 from labkit.stats import Interval
 from labkit.summary import Estimate, Rate
 
@@ -48,7 +49,7 @@ def p_value(p: float) -> str:
 
 def count(number: int, noun: str) -> str:
     """Write a number with its noun: 1 task, 2 tasks."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return counted(number, noun)
 
 
 def amount(number: float) -> str:
@@ -60,7 +61,7 @@ def of_tasks(rate: Rate) -> str:
     """Write a rate in its own units: 6.5 of 9 tasks (18 runs)."""
     if rate.value is None:
         return unavailable(rate.why)
-    return f"{short(rate.passed)} of {count(rate.tasks, 'task')} ({count(rate.runs, 'run')})"
+    return f"{short(rate.passed)} of {counted(rate.tasks, 'task')} ({counted(rate.runs, 'run')})"
 
 
 def measured(number: float) -> str:
@@ -79,7 +80,7 @@ def with_interval(estimate: Estimate, unit: str = "") -> str:
         else f"interval {NOT_AVAILABLE}"
     )
     reason = "" if interval else f": {estimate.why}"
-    return f"{measured(estimate.value)}{unit} ({bar}{reason}; {count(estimate.tasks, 'task')})"
+    return f"{measured(estimate.value)}{unit} ({bar}{reason}; {counted(estimate.tasks, 'task')})"
 
 
 def listed(things: Iterable[object], nothing: str = "none") -> str:

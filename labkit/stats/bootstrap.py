@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import accumulate
 from statistics import NormalDist
 
-from labkit.stats.flips import as_fraction
+from labkit.stats.flips import as_fraction, drawn
 from labkit.stats.interval import Interval, upper_level
 
 _MOST_POINTS = 2**20
@@ -110,7 +110,7 @@ def _resampled_sums(steps: Sequence[int]) -> list[float]:
     counts = Counter(steps)
     bits = (n * n.bit_length() + 8) // 8 * 8
     if bits * points > _MOST_BITS:
-        return _by_fourier(counts, n=n, points=points)
+        return drawn([counts[step] / n for step in range(max(steps) + 1)], n)
     # A polynomial is raised to a power as one whole number, with room for each coefficient.
     base = sum(count << (bits * step) for step, count in counts.items())
     width = bits // 8
@@ -120,15 +120,6 @@ def _resampled_sums(steps: Sequence[int]) -> list[float]:
         int.from_bytes(packed[start : start + width], "little") / everything
         for start in range(0, width * points, width)
     ]
-
-
-def _by_fourier(counts: Counter[int], *, n: int, points: int) -> list[float]:
-    from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - slow to import
-
-    length = next_fast_len(points, real=True)
-    chances = [counts[step] / n for step in range(max(counts) + 1)]
-    sums = irfft(rfft(chances, length) ** n, length)[:points]
-    return [max(0.0, float(chance)) for chance in sums]
 
 
 def _from_below(sums: Sequence[float], level: float) -> int:

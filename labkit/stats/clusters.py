@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from labkit.stats.interval import Interval, upper_level
 from labkit.stats.quantiles import normal_quantile, student_quantile
-from labkit.stats.score import Moves, score_interval
+from labkit.stats.score import matched, score_interval
 
 Clusters = Sequence[Sequence[Fraction | float]]
 """One sequence a cluster: a number for each of its tasks."""
@@ -30,15 +30,9 @@ def clustered_interval(clusters: Clusters, confidence: float = 0.95) -> Interval
     if len(numbers) < _FEWEST:
         return None
     whole = [number for cluster in numbers for number in cluster]
-    moved = math.fsum(map(abs, whole))
     squares = math.fsum(number * number for number in whole)
     between = math.fsum(math.fsum(cluster) ** 2 for cluster in numbers)
-    match = max(squares, between) / moved if moved else 1.0
-    moves = Moves(
-        gains=math.fsum(number for number in whole if number > 0) / match,
-        losses=math.fsum(-number for number in whole if number < 0) / match,
-        n=len(whole) / match,
-    )
+    moves = matched(whole, max(squares, between))
     return score_interval(moves, student_quantile(upper, len(numbers) - 1))
 
 

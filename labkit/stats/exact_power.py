@@ -167,16 +167,16 @@ def _growing(sums: "Floats", step: int, up: float, *, most: int) -> "Iterator[Fl
     """Yield the distributions of the sum with 0 to `most` steps more."""
     yield sums
     for _ in range(most):
-        grown = (1 - up) * _moved(sums, -step)
-        grown += up * _moved(sums, step)
-        yield (sums := grown)
+        yield (sums := _one_more(sums, step, up))
 
 
-def _moved(sums: "Floats", step: int) -> "Floats":
+def _one_more(sums: "Floats", step: int, up: float) -> "Floats":
     import numpy as np  # noqa: PLC0415 - slow
 
     # What is moved off one end comes back at the other, but n steps never reach an end.
-    return np.roll(sums, step, axis=-1)
+    grown = (1 - up) * np.roll(sums, -step, axis=-1)
+    grown += up * np.roll(sums, step, axis=-1)
+    return grown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -216,9 +216,7 @@ def _growing_where_there_is_room(
     for many in range(int(room.max()) + 1):
         sums = sums[: int((room >= many).sum())]
         yield sums
-        grown = (1 - up) * _moved(sums, -step)
-        grown += up * _moved(sums, step)
-        sums = grown
+        sums = _one_more(sums, step, up)
 
 
 def _rejected(n: int, sizes: Sequence[_Size], limits: _Limits) -> Power:

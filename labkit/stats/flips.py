@@ -20,8 +20,6 @@ _LARGEST_DENOMINATOR = 10_000
 """Task means of up to nine attempts differ by fractions with denominators of at most 72."""
 _MOST_SUMS = 2**17
 _GRID = 2**14
-_EXACT_WAYS = 1000
-"""The largest binomial coefficient of so many still is a float."""
 _NEGLIGIBLE = 1e-25
 """Below the chance of any single way of up to 83 signs: nothing is dropped from small data."""
 
@@ -68,16 +66,16 @@ def as_steps(values: Iterable[Fraction | float]) -> list[int]:
 def flipped(steps: Iterable[int]) -> "TwoSums":
     """Return the sum of the steps with random signs."""
     sizes = Counter(map(abs, steps))
-    return TwoSums.of(binomial(size, many) for size, many in sizes.items())
+    return TwoSums.of(_binomial(size, many) for size, many in sizes.items())
 
 
-def binomial(size: int, many: int, chance: float = 0.5) -> Sum:
-    """Return the distribution of the sum of `many` steps of one size, each up with `chance`."""
+def _binomial(size: int, many: int) -> Sum:
+    """Return the distribution of the sum of `many` steps of one size with random signs."""
     found = {}
-    ways, fair = 1, chance == 0.5  # noqa: PLR2004 - then the quotient of whole numbers is exact
+    ways = 1
     for up in range(many + 1):
         down = many - up
-        weight = ways / 2**many if fair else _binomial_weight(up, down, chance)
+        weight = ways / 2**many
         if weight > _NEGLIGIBLE:
             found[size * (up - down)] = weight
         ways = ways * down // (up + 1)
@@ -101,7 +99,7 @@ class TwoSums:
         few: Sum = {0: 1.0}
         many: Sum = {0: 1.0}
         for part in sorted(parts, key=len, reverse=True):
-            few, many = sorted((convolved(few, part), many), key=len)
+            few, many = sorted((_convolved(few, part), many), key=len)
         ordered = sorted(many)
         above = accumulate((many[total] for total in reversed(ordered)), initial=0.0)
         return cls(few=few, many=many, ordered=ordered, above=tuple(above))
@@ -117,19 +115,23 @@ class TwoSums:
         return Tail(beyond=math.fsum(beyond), equal=math.fsum(equal))
 
 
-def convolved(one: Sum, other: Sum) -> Sum:
+def drawn(chances: Sequence[float], n: int) -> list[float]:
+    """Return the chance of each sum of n draws, from 0 on, by the Fourier transform.
+
+    `chances` are those of one draw: of 0, 1, 2...
+    """
+    from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - slow to import
+
+    points = n * (len(chances) - 1) + 1
+    length = next_fast_len(points, real=True)
+    sums = irfft(rfft(chances, length) ** n, length)[:points]
+    return [max(0.0, float(chance)) for chance in sums]
+
+
+def _convolved(one: Sum, other: Sum) -> Sum:
     """Return the distribution of the sum of two independent sums."""
     found: defaultdict[int, float] = defaultdict(float)
     for left, weight in one.items():
         for right, factor in other.items():
             found[left + right] += weight * factor
     return {total: weight for total, weight in found.items() if weight > _NEGLIGIBLE}
-
-
-def _binomial_weight(up: int, down: int, chance: float) -> float:
-    if up + down <= _EXACT_WAYS:
-        return math.comb(up + down, up) * chance**up * (1 - chance) ** down
-    if chance in {0.0, 1.0}:
-        return float((down if chance else up) == 0)
-    ways = math.lgamma(up + down + 1) - math.lgamma(up + 1) - math.lgamma(down + 1)
-    return math.exp(ways + up * math.log(chance) + down * math.log1p(-chance))

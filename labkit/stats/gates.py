@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from fractions import Fraction
 
-from labkit.stats.flips import Sum, TwoSums, convolved
+from labkit.stats.flips import drawn
 
 _FEWEST_FOR_A_SPREAD = 2
 
@@ -71,30 +71,20 @@ def false_drop_chance(
 ) -> float:
     """Return how often the pass rate of a version that is the same drops by more than `beyond`.
 
-    The drop is computed by exact convolution. Raises ValueError as `false_block_chance` does, and
+    The drop is computed by convolution. Raises ValueError as `false_block_chance` does, and
     for a negative `beyond`.
     """
     _check(n, attempts, mean, icc)
     if beyond < 0:
         raise ValueError(f"a drop by more than {beyond} is no drop")
-    drops: dict[int, float] = {}
     both = 2 * attempts
+    drops = [0.0] * (both + 1)
     for before in range(attempts + 1):
         for after in range(attempts + 1):
             ways = math.comb(attempts, before) * math.comb(attempts, after)
-            chance = ways * _chance(before + after, both, mean, icc)
-            drops[before - after] = drops.get(before - after, 0.0) + chance
-    return TwoSums.of([_times(drops, n)]).tail(math.floor(beyond * n * attempts)).beyond
-
-
-def _times(part: Sum, n: int) -> Sum:
-    """Return the distribution of the sum of n independent parts, by doubling."""
-    found: Sum = {0: 1.0}
-    for digit in f"{n:b}":
-        found = convolved(found, found)
-        if digit == "1":
-            found = convolved(found, part)
-    return found
+            drops[attempts + before - after] += ways * _chance(before + after, both, mean, icc)
+    allowed = math.floor((1 + beyond) * n * attempts)
+    return math.fsum(drawn(drops, n)[allowed + 1 :])
 
 
 def _chance(passed: int, of: int, mean: float, icc: float) -> float:

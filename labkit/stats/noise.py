@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from labkit.stats.flips import as_fraction
+from labkit.stats.flips import as_fraction, drawn
 
 _ROUNDING = 1e-9
 
@@ -17,19 +17,12 @@ def chance_of_difference(n: int, shares: Mapping[Fraction, float], at_least: flo
     the Fourier transform: nothing is drawn.
     Raises ValueError for no tasks, and for a size that is not from 0 to 1.
     """
-    from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - slow to import
-
     if n < 1 or not 0 <= at_least <= 1:
         raise ValueError(f"a difference of {at_least} over {n} tasks is no difference")
     exact = {as_fraction(level): share for level, share in shares.items()}
     scale = math.lcm(*(level.denominator for level in exact))
     most = max(int(abs(level) * scale) for level in exact)
     chances = [exact.get(Fraction(step, scale), 0.0) for step in range(-most, most + 1)]
-    points = 2 * n * most + 1
-    length = next_fast_len(points, real=True)
-    sums = irfft(rfft(chances, length) ** n, length)[:points]
     needed = at_least * n * scale - _ROUNDING
-    far = math.fsum(
-        float(sums[place]) for place in range(points) if abs(place - n * most) >= needed
-    )
-    return min(1.0, max(0.0, far))
+    sums = enumerate(drawn(chances, n), -n * most)
+    return min(1.0, math.fsum(chance for total, chance in sums if abs(total) >= needed))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from labkit.stats.flips import as_steps, flipped
 from labkit.stats.interval import Interval, upper_level
 from labkit.stats.quantiles import normal_quantile
-from labkit.stats.score import Moves, score_interval
+from labkit.stats.score import matched, score_interval
 
 
 def paired_interval(differences: Sequence[Fraction | float], confidence: float = 0.95) -> Interval:
@@ -29,14 +29,8 @@ def paired_interval(differences: Sequence[Fraction | float], confidence: float =
     if not numbers or not all(abs(number) <= 1 for number in numbers):
         raise ValueError("a paired interval needs differences between -1 and 1")
     z = normal_quantile(upper_level(confidence))
-    moved = math.fsum(map(abs, numbers))
-    match = math.fsum(number * number for number in numbers) / moved if moved else 1.0
-    moves = Moves(
-        gains=math.fsum(number for number in numbers if number > 0) / match,
-        losses=math.fsum(-number for number in numbers if number < 0) / match,
-        n=len(numbers) / match,
-    )
-    return score_interval(moves, z)
+    squares = math.fsum(number * number for number in numbers)
+    return score_interval(matched(numbers, squares), z)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ vanish where all units agree.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from labkit.stats.interval import Interval
@@ -45,6 +45,20 @@ class Moves:
         root = math.sqrt(max(0.0, linear * linear - 4 * square * constant))
         share = (root - linear) / (2 * square)
         return math.sqrt(max(0.0, (loss * (1 + loss) * share + mean * (1 - mean)) / n))
+
+
+def matched(differences: Sequence[float], squares: float) -> Moves:
+    """Return the moves whose variance under "no difference" is `squares` / n^2, n differences.
+
+    With b the sum of gains, c the sum of losses and f = `squares` / (b + c): b/f, c/f and n/f.
+    """
+    moved = math.fsum(map(abs, differences))
+    match = squares / moved if moved else 1.0
+    return Moves(
+        gains=math.fsum(number for number in differences if number > 0) / match,
+        losses=math.fsum(-number for number in differences if number < 0) / match,
+        n=len(differences) / match,
+    )
 
 
 def score_interval(moves: Moves, z: float) -> Interval:

@@ -11,6 +11,7 @@ from labkit.stats import (
     blinding_interval,
     krippendorff_alpha,
     krippendorff_alpha_interval,
+    raw_agreement,
     weighted_kappa,
     weighted_kappa_interval,
 )
@@ -77,11 +78,11 @@ def _agreed(value: float | None, interval: Interval | None, runs: Sequence[RunId
 
 def _equal(given: Given, runs: Sequence[RunId]) -> float | None:
     pairs = [
-        one == other
+        (one.get(run), other.get(run))
+        for one, other in combinations(given.values(), 2)
         for run in runs
-        for one, other in combinations([of[run] for of in given.values() if run in of], 2)
     ]
-    return sum(pairs) / len(pairs) if pairs else None
+    return raw_agreement([one for one, _ in pairs], [other for _, other in pairs])
 
 
 def _kappas(given: Given) -> Iterator[Kappa]:

@@ -11,7 +11,7 @@ from labkit.summary.evidence import Attempts, Evidence
 from labkit.summary.judging import Judged, judge
 from labkit.summary.model import ConfigurationSummary
 from labkit.summary.pair import Comparison
-from labkit.summary.pairing import mean_attempts, outlook, spread_of
+from labkit.summary.pairing import outlook, spread_of
 from labkit.summary.reasons import outcome, too_little, why_not, why_undone
 
 _SHOWN = 3
@@ -53,13 +53,12 @@ def _compare(pair: _Pair, judged: Judged) -> Comparison:
     paired = judged.paired
     ahead = _ahead(pair, judged)
     obstacle = _obstacle(pair, judged) or why_undone(judged, str(ahead))
-    attempts = mean_attempts(*pair.attempts, paired.differences) if paired.differences else 1.0
-    spread, observed = spread_of(paired.differences, attempts)
-    future = outlook(len(paired.differences), attempts, spread)
+    spread = spread_of(paired, *pair.attempts)
+    future = outlook(len(paired.differences), spread) if spread else None
     return Comparison(
         first=pair.first.id,
         second=pair.second.id,
-        outcome=outcome(judged, obstacle),
+        outcome=outcome(judged.direction, obstacle),
         ahead=None if obstacle else ahead,
         why=obstacle or why_not(judged),
         measured_ahead=ahead,
@@ -74,8 +73,8 @@ def _compare(pair: _Pair, judged: Judged) -> Comparison:
         lost=paired.lost,
         strict=paired.strict,
         smallest_detectable=future.here.smallest if future else None,
-        spread=spread,
-        spread_observed=observed,
+        spread=spread.value if spread else None,
+        spread_observed=spread is not None and spread.observed,
         outlook=future,
         survives_missing=judged.survives,
         difference_bounds=judged.bounds,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from labkit.model import ConfigurationId, Flag, HardFailKind, RunId
+from labkit.rubric import HIGHEST, LOWEST
 from labkit.stats import (
     Interval,
     clopper_pearson_interval,
@@ -23,10 +24,10 @@ from labkit.summary.model import (
     Rate,
     Safety,
 )
+from labkit.summary.pairing import mean_of
 from labkit.summary.repeats import error_parts, noise, pass_hat_2, repeats
 from labkit.summary.spending import minutes, per_pass, slowest, total
 
-_RUBRIC_LOW, _RUBRIC_HIGH = 0.0, 4.0
 _NOTHING_MEASURED = "no task was measured"
 
 
@@ -90,7 +91,7 @@ def _coverage(evidence: Evidence, configuration: ConfigurationId) -> Coverage:
 
 def _rate(attempts: Attempts) -> Rate:
     means = task_means(attempts)
-    n, passed = len(means), sum(means.values(), Fraction())
+    n = len(means)
     if n == 0:
         return Rate(
             value=None,
@@ -101,13 +102,13 @@ def _rate(attempts: Attempts) -> Rate:
             teaching_error=None,
             why=_NOTHING_MEASURED,
         )
-    value = float(passed / n)
+    value = mean_of(means.values())
     return Rate(
         value=value,
         interval=wilson_interval(value, n),
         tasks=n,
         runs=sum(len(of) - of.count(None) for of in attempts.values()),
-        passed=float(passed),
+        passed=float(sum(means.values(), Fraction())),
         teaching_error=wald_standard_error(value, n) if 0 < value < 1 else None,
     )
 
@@ -115,10 +116,7 @@ def _rate(attempts: Attempts) -> Rate:
 def _rate_bounds(attempts: Attempts) -> Interval | None:
     if not any(None in of_task for of_task in attempts.values()):
         return None
-    low, high = (
-        float(sum(means.values(), Fraction()) / len(means))
-        for means in (task_means(attempts, missing=passed) for passed in (False, True))
-    )
+    low, high = (mean_of(task_means(attempts, missing=passed).values()) for passed in (False, True))
     return Interval(low=low, high=high)
 
 
@@ -143,7 +141,7 @@ def _rubric(
         )
         if not values:
             return Estimate(value=None, interval=None, tasks=0, why="no marks were given")
-        interval = mean_interval(values, low=_RUBRIC_LOW, high=_RUBRIC_HIGH)
+        interval = mean_interval(values, low=LOWEST, high=HIGHEST)
         return Estimate(
             value=statistics.fmean(values),
             interval=interval,

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labkit.forecast import SIGNIFICANCE
 from labkit.stats import Interval, holm, paired_interval, sign_flip_test
 from labkit.summary.evidence import Attempts
 from labkit.summary.pair import Paired
-from labkit.summary.pairing import SIGNIFICANCE, Missing, differences, mean_of, pair
+from labkit.summary.pairing import Missing, differences, mean_of, pair
 
 Two = tuple[Attempts, Attempts]
 _EXTREMES: tuple[Missing, Missing] = ((False, True), (True, False))
@@ -42,8 +43,8 @@ def judge(twos: Sequence[Two]) -> tuple[Judged, ...]:
 
 
 def _judged(two: Two, paired: Paired, ps: Sequence[float | None], place: int) -> Judged:
-    adjusted = _adjusted(ps, place)
-    direction = _direction(paired.difference.value, adjusted, paired.difference.interval)
+    adjusted = adjust(ps)[place]
+    direction = direction_of(paired.difference.value, adjusted, paired.difference.interval)
     missing = sum(of.count(None) for side in two for of in side.values())
     extremes = _extremes(two, ps, place) if missing else []
     means = [mean for mean, _ in extremes]
@@ -64,15 +65,15 @@ def _extremes(two: Two, ps: Sequence[float | None], place: int) -> list[tuple[fl
     for missing in _EXTREMES:
         if moved := differences(*two, missing):
             values = list(moved.values())
-            mean = mean_of(moved)
+            mean = mean_of(values)
             p = sign_flip_test(values).p_mid
-            adjusted = _adjusted([*ps[:place], p, *ps[place + 1 :]], place)
-            found.append((mean, _direction(mean, adjusted, paired_interval(values))))
+            adjusted = adjust([*ps[:place], p, *ps[place + 1 :]])[place]
+            found.append((mean, direction_of(mean, adjusted, paired_interval(values))))
     return found
 
 
-def _direction(mean: float | None, adjusted: float | None, interval: Interval | None) -> int:
-    """Return which side is detectably ahead: test and interval both have to say so.
+def direction_of(mean: float | None, adjusted: float | None, interval: Interval | None) -> int:
+    """Return which side is detectably ahead, as in `Judged`: test and interval have to say so.
 
     With three attempts a mid-p of at most .05 does not imply an interval without 0.
     """
@@ -83,10 +84,7 @@ def _direction(mean: float | None, adjusted: float | None, interval: Interval | 
     return 1 if mean > 0 else -1
 
 
-def _adjusted(ps: Sequence[float | None], place: int) -> float | None:
-    """Return one p by Holm, over all comparisons that have one."""
-    if ps[place] is None:
-        return None
-    known = [(index, p) for index, p in enumerate(ps) if p is not None]
-    adjusted = holm([p for _, p in known])
-    return dict(zip((index for index, _ in known), adjusted, strict=True))[place]
+def adjust(ps: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Return each p by Holm, over all comparisons that have one."""
+    adjusted = iter(holm([p for p in ps if p is not None]))
+    return tuple(None if p is None else next(adjusted) for p in ps)

@@ -1,9 +1,11 @@
 """Two sets of attempts at the same tasks: differences, test, interval, and what they could show."""
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
+from labkit.forecast import MORE_TASKS, SIGNIFICANCE
 from labkit.model import TaskId
 from labkit.stats import (
     expected_spread,
@@ -16,12 +18,10 @@ from labkit.summary.evidence import Attempts, task_means
 from labkit.summary.model import Estimate
 from labkit.summary.pair import Chance, Outlook, Paired, Reach, Strict
 
-SIGNIFICANCE = 0.05
 FEWEST_MOVED = 5
 """With fewer tasks that differ, the mid-p of the sign-flip test cannot reach .05."""
 _FEWEST_FOR_A_SPREAD = 2
 _TASKS = (6, 9, 12, 18, 24, 36, 50, 75, 100, 150, 200)
-_MORE_TASKS = 9
 _EFFECTS = tuple(step / 20 for step in range(1, 21))
 
 Differences = dict[TaskId, Fraction]
@@ -37,9 +37,9 @@ def differences(first: Attempts, second: Attempts, missing: Missing = (None, Non
     return {task: after[task] - before[task] for task in before if task in after}
 
 
-def mean_of(found: Differences) -> float:
-    """Return the mean difference."""
-    return float(sum(found.values(), Fraction()) / len(found))
+def mean_of(values: Collection[Fraction]) -> float:
+    """Return the mean of at least one task's figure, exact until the end."""
+    return float(sum(values, Fraction()) / len(values))
 
 
 def pair(first: Attempts, second: Attempts) -> Paired:
@@ -50,7 +50,7 @@ def pair(first: Attempts, second: Attempts) -> Paired:
     return Paired(
         differences={task: float(value) for task, value in found.items()},
         difference=Estimate(
-            value=mean_of(found), interval=paired_interval(values), tasks=len(values)
+            value=mean_of(values), interval=paired_interval(values), tasks=len(values)
         )
         if values
         else Estimate(value=None, interval=None, tasks=0, why="no task was measured for both"),
@@ -92,38 +92,45 @@ def explain(found: Paired) -> str:
     return ""
 
 
-def mean_attempts(first: Attempts, second: Attempts, tasks: Iterable[TaskId]) -> float:
-    """Return how many measured attempts a task has on average, over both sides."""
-    return statistics.fmean(
-        len(side[task]) - side[task].count(None) for task in tasks for side in (first, second)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The standard deviation of differences to plan with."""
+
+    attempts: float
+    """How many measured attempts a task has on average, over both sides."""
+    value: float
+    observed: bool
+    """Whether it is that of the differences."""
 
 
-def spread_of(values: Mapping[TaskId, float], attempts: float) -> tuple[float | None, bool]:
-    """Return the standard deviation to plan with, and whether it is the observed one.
+def spread_of(found: Paired, first: Attempts, second: Attempts) -> Spread | None:
+    """Return the spread of the differences; None for fewer than two.
 
     Few tasks that happen to agree would promise an eye for any difference: the observed one is
     not believed below half of what is usual for as many attempts.
     """
-    if len(values) < _FEWEST_FOR_A_SPREAD:
-        return None, False
-    observed = statistics.stdev(values.values())
-    floor = expected_spread(attempts) / 2
-    return max(observed, floor), observed >= floor
-
-
-def outlook(tasks: int, attempts: float, spread: float | None) -> Outlook | None:
-    """Return what these tasks could have detected, and what more would buy."""
-    if spread is None:
+    if len(found.differences) < _FEWEST_FOR_A_SPREAD:
         return None
-    usual = expected_spread(attempts)
-    repeats = round(attempts)
-    cheaper = spread * expected_spread(attempts + 1) / usual
+    attempts = statistics.fmean(
+        len(side[task]) - side[task].count(None)
+        for task in found.differences
+        for side in (first, second)
+    )
+    observed = statistics.stdev(found.differences.values())
+    floor = expected_spread(attempts) / 2
+    return Spread(attempts=attempts, value=max(observed, floor), observed=observed >= floor)
+
+
+def outlook(tasks: int, known: Spread) -> Outlook:
+    """Return what these tasks could have detected, and what more would buy."""
+    spread, repeats = known.value, round(known.attempts)
+    usual = expected_spread(known.attempts)
+    cheaper = spread * expected_spread(known.attempts + 1) / usual
 
     def reach(n: int) -> Reach:
         return Reach(tasks=n, attempts=repeats, smallest=minimum_detectable_effect(n, spread))
 
-    counts = sorted({*_TASKS, tasks, tasks + _MORE_TASKS, 2 * tasks})
+    counts = sorted({*_TASKS, tasks, tasks + MORE_TASKS, 2 * tasks})
     return Outlook(
         here=reach(tasks),
         more_tasks=tuple(map(reach, counts)),

@@ -8,21 +8,22 @@ from itertools import combinations
 
 from labkit.errors import refuse
 from labkit.fields import counted
+from labkit.forecast import SIGNIFICANCE
 from labkit.model import ConfigurationId
 from labkit.stats import (
     SignFlip,
     clustered_interval,
     clustered_size,
-    holm,
     sign_flip_test,
     wilson_interval,
 )
 from labkit.summary.earlier import Earlier
 from labkit.summary.evidence import task_means
+from labkit.summary.judging import adjust, direction_of
 from labkit.summary.model import Estimate
 from labkit.summary.pair import Outcome
-from labkit.summary.pairing import FEWEST_MOVED, SIGNIFICANCE, differences
-from labkit.summary.reasons import too_little
+from labkit.summary.pairing import FEWEST_MOVED, differences, mean_of
+from labkit.summary.reasons import outcome, too_little
 
 _FEWEST_TEAMS = 2
 _ONE_TEAM = "one team is no sample of teams"
@@ -126,7 +127,7 @@ def _differs(first: Earlier, other: Earlier) -> Iterator[str]:
 def _row(study: Earlier) -> TeamRow:
     def rate(which: ConfigurationId) -> Estimate:
         means = task_means(study.attempts[which]).values()
-        value = float(sum(means, Fraction()) / len(means)) if means else None
+        value = mean_of(means) if means else None
         why = "see the team's own summary" if means else "no task was measured"
         return Estimate(value=value, interval=None, tasks=len(means), why=why)
 
@@ -144,7 +145,7 @@ def _rate(studies: Sequence[Earlier], which: ConfigurationId) -> Estimate:
     values = [mean for means in clusters for mean in means]
     if not values:
         return Estimate(value=None, interval=None, tasks=0, why="no task was measured")
-    value = float(sum(values, Fraction()) / len(values))
+    value = mean_of(values)
     size = clustered_size(clusters)
     return Estimate(
         value=value,
@@ -158,11 +159,9 @@ def _comparisons(studies: Sequence[Earlier]) -> tuple[PooledComparison, ...]:
     pairs = list(combinations(sorted(studies[0].configurations), 2))
     found = [_differences(studies, *pair) for pair in pairs]
     tests = [sign_flip_test([sum(team, Fraction()) for team in teams]) for teams in found]
-    known = [place for place, teams in enumerate(found) if teams]
-    adjusted = dict(zip(known, holm([tests[place].p_mid for place in known]), strict=True))
+    adjusted = adjust([t.p_mid if teams else None for t, teams in zip(tests, found, strict=True)])
     return tuple(
-        _compare(studies, pair, teams, test, adjusted.get(place))
-        for place, (pair, teams, test) in enumerate(zip(pairs, found, tests, strict=True))
+        _compare(studies, *each) for each in zip(pairs, found, tests, adjusted, strict=True)
     )
 
 
@@ -183,24 +182,19 @@ def _compare(
     first, second = pair
     sums = [sum(team, Fraction()) for team in teams]
     values = [value for team in teams for value in team]
-    mean = sum(values, Fraction()) / len(values) if values else None
+    mean = mean_of(values) if values else None
     interval = clustered_interval(teams) if len(teams) >= _FEWEST_TEAMS else None
-    told = adjusted is not None and adjusted <= SIGNIFICANCE and interval and 0 not in interval
+    direction = direction_of(mean, adjusted, interval)
     obstacle = _obstacle(studies, pair, len(teams))
-    if obstacle:
-        outcome = Outcome.INDECISIVE
-    else:
-        outcome = Outcome.DETECTABLE if told else Outcome.NOT_DETECTABLE
-    ahead = (second if mean and mean > 0 else first) if outcome is Outcome.DETECTABLE else None
     missing = "no task was measured for both" if mean is None else "" if interval else _ONE_TEAM
     return PooledComparison(
         first=first,
         second=second,
-        outcome=outcome,
-        ahead=ahead,
-        why=obstacle or ("" if told else _why_not(test.moved, adjusted)),
+        outcome=outcome(direction, obstacle),
+        ahead=None if obstacle else {-1: first, 0: None, 1: second}[direction],
+        why=obstacle or ("" if direction else _why_not(test.moved, adjusted)),
         difference=Estimate(
-            value=None if mean is None else float(mean),
+            value=mean,
             interval=interval,
             tasks=len(values),
             why=missing,

@@ -3,18 +3,19 @@
 from fractions import Fraction
 
 from labkit.fields import counted
+from labkit.forecast import SIGNIFICANCE
 from labkit.summary.judging import Judged
 from labkit.summary.pair import Outcome
-from labkit.summary.pairing import SIGNIFICANCE, explain
+from labkit.summary.pairing import explain
 
 LEAST_COVERAGE = Fraction(3, 5)
 
 
-def outcome(judged: Judged, obstacle: str) -> Outcome:
+def outcome(direction: int, obstacle: str) -> Outcome:
     """Return the word: nothing is decided where something stands in the way."""
     if obstacle:
         return Outcome.INDECISIVE
-    return Outcome.DETECTABLE if judged.direction else Outcome.NOT_DETECTABLE
+    return Outcome.DETECTABLE if direction else Outcome.NOT_DETECTABLE
 
 
 def too_little(graded: int, planned: int, whose: str) -> str:

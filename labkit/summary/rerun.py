@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from labkit.errors import InputError
 from labkit.model import ConfigurationId, TaskId
+from labkit.stats import minimum_detectable_effect
 from labkit.summary.earlier import Earlier
 from labkit.summary.evidence import Attempts
 from labkit.summary.judging import Judged, judge
-from labkit.summary.pair import Outcome, Rerun
-from labkit.summary.pairing import mean_attempts, outlook, spread_of
+from labkit.summary.pair import Rerun
+from labkit.summary.pairing import spread_of
 from labkit.summary.reasons import outcome, too_little, why_not, why_undone
 from labkit.summary.whole import Summary
 
@@ -65,6 +66,7 @@ def _chosen(attempts: Attempts, tasks: Iterable[TaskId]) -> Attempts:
     return {task: attempts[task] for task in tasks if attempts.get(task)}
 
 
+_WHEN = {-1: "earlier", 0: None, 1: "now"}
 _VERSIONS = {-1: "the earlier version", 0: "", 1: "the version now"}
 _Apart = tuple[tuple[TaskId, ...], tuple[TaskId, ...], tuple[TaskId, ...]]
 
@@ -84,28 +86,24 @@ def _rerun(
 ) -> Rerun:
     paired = judged.paired
     obstacle = _obstacle(both) or why_undone(judged, _VERSIONS[judged.direction])
-    attempts = mean_attempts(both.then, both.now, paired.differences) if paired.differences else 1.0
-    spread, _ = spread_of(paired.differences, attempts)
-    future = outlook(len(paired.differences), attempts, spread)
+    spread = spread_of(paired, both.then, both.now)
     changed, only_earlier, only_now = apart
     return Rerun(
         configuration=both.configuration,
         earlier=earlier.configurations[both.configuration],
         now=description,
-        outcome=outcome(judged, obstacle),
-        ahead=_when(judged) if outcome(judged, obstacle) is Outcome.DETECTABLE else None,
+        outcome=outcome(judged.direction, obstacle),
+        ahead=None if obstacle else _WHEN[judged.direction],
         why=obstacle or why_not(judged),
         paired=paired,
         p_adjusted=judged.p_adjusted,
         changed=changed,
         only_earlier=only_earlier,
         only_now=only_now,
-        smallest_detectable=future.here.smallest if future else None,
+        smallest_detectable=minimum_detectable_effect(len(paired.differences), spread.value)
+        if spread
+        else None,
     )
-
-
-def _when(judged: Judged) -> str:
-    return "now" if judged.direction > 0 else "earlier"
 
 
 def _obstacle(both: _Both) -> str:

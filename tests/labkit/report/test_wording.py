@@ -2,9 +2,9 @@
 
 import pytest
 
+from labkit.fields import counted
 from labkit.report.wording import (
     amount,
-    count,
     p_value,
     percent,
     percent_interval,
@@ -33,8 +33,8 @@ from labkit.stats import Interval
         ),
         pytest.param(p_value(0.0625), "= 0.0625", id="p"),
         pytest.param(p_value(1e-9), "< 0.001", id="p-is-never-zero"),
-        pytest.param(count(1, "task"), "1 task", id="one"),
-        pytest.param(count(0, "task"), "0 tasks", id="none"),
+        pytest.param(counted(1, "task"), "1 task", id="one"),
+        pytest.param(counted(0, "task"), "0 tasks", id="none"),
         pytest.param(amount(1234567.0), "1,234,567", id="tokens"),
         pytest.param(amount(0.01234), "0.0123", id="cost"),
         pytest.param(plain("a\n <b> & c"), "a &lt;b> &amp; c", id="no-markup"),
