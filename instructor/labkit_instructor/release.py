@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from labkit.errors import IntegrityError, PhaseError
-from labkit.fields import first_words
+from labkit.fields import counted, first_words
 from labkit.model import Member
 from labkit.rubric import Rubric
 from labkit.scores import Assignment, JoinedScore, Sheet, assigned_to, missing_marks
@@ -42,7 +42,8 @@ def unblind(blinding: Blinding, scoring: Scoring) -> tuple[JoinedScore, ...]:
     lacking = missing(scoring)
     if lacking:
         raise PhaseError(
-            f"{len(lacking)} scores are missing: {first_words(lacking)}",
+            f"{counted(len(lacking), 'score')} {'is' if len(lacking) == 1 else 'are'} missing: "
+            f"{first_words(lacking)}",
             hint="each scorer finishes with: labkit score",
         )
     runs = {blind: run for run, blind in blinding.names.items()}

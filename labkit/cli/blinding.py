@@ -15,7 +15,7 @@ from labkit.cli.scoring import assignment, sheet_of
 from labkit.configurations import AGENTS, read_configurations
 from labkit.errors import IntegrityError, PhaseError
 from labkit.evidence import require_vouched_grades
-from labkit.fields import read_bytes
+from labkit.fields import counted, read_bytes
 from labkit.lock import only_one
 from labkit.model import BlindId, Category, Member, RunId
 from labkit.phases import progress, require_blinded, require_graded
@@ -65,7 +65,8 @@ def blind_runs(me: str, key: str) -> None:
     load = Counter(scorer for _, scorer in assigned)
     for scorer, count in sorted(load.items()):
         data(f"{scorer}\t{count}")
-    say(f"blinded {len(packs)} runs; commitment {blinding.commitment[:16]}... is in your log")
+    runs = counted(len(packs), "run")
+    say(f"blinded {runs}; commitment {blinding.commitment[:16]}... is in your log")
     say("commit and push evals/; then the scorers: labkit score")
 
 

@@ -23,13 +23,13 @@ def check_claims(names: tuple[str, ...], *, as_json: bool) -> int:
     pages = _pages(workspace, names)
     found = {name: check(text, facts) for name, text in pages.items()}
     data(_as_json(found) if as_json else _as_text(found))
-    number = sum(map(len, found.values()))
-    if number:
+    meant = {(name, each.line, each.sentence) for name in found for each in found[name]}
+    if meant:
         say(
-            f"{counted(number, 'sentence')} to look at in {', '.join(found)}: rules found them, "
-            "people decide (docs/overclaim.md)"
+            f"{counted(len(meant), 'sentence')} to look at in {', '.join(found)}: rules found "
+            "them, people decide (docs/overclaim.md)"
         )
-    return 1 if number else 0
+    return 1 if meant else 0
 
 
 def _facts(workspace: Workspace) -> Facts:

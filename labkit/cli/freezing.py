@@ -7,6 +7,7 @@ from labkit.cli.lab import Lab, now
 from labkit.cli.survey import Finding, Survey, Weight, survey
 from labkit.configurations import the_difference
 from labkit.errors import IntegrityError, PhaseError, refuse
+from labkit.fields import counted
 from labkit.model import Member, TaskId
 from labkit.phases import progress, require_authoring
 from labkit.plan import interleave, plan_text
@@ -82,7 +83,8 @@ def _refuse(errors: list[Finding]) -> None:
 def _tell(lab: Lab, suite: Suite) -> None:
     planned = progress(lab.workspace).planned
     data(suite.version)
-    say(f"frozen: {len(suite.tasks)} tasks, {len(planned)} runs; {suite.difference}")
+    tasks, runs = counted(len(suite.tasks), "task"), counted(len(planned), "run")
+    say(f"frozen: {tasks}, {runs}; {suite.difference}")
     for runner, count in sorted(Counter(item.runner for item in planned).items()):
         say(f"  {runner} runs {count}")
     say("commit and push evals/; then everybody: labkit task run")

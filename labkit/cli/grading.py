@@ -100,8 +100,9 @@ def grade_runs(me: str, key: str, sandbox_name: str, asked: Asked) -> int:
         else:
             say(f"graded already: {counted(len(due.chosen), 'run')}")
         flaky = tell_changes(changes)
-        _warn_of_empties(lab, done)
-        outdated = behind(lab, oracles, require_leaks_checked(lab.workspace))
+        done = require_leaks_checked(lab.workspace)
+        _warn_of_empties(lab, tasks, done)
+        outdated = behind(lab, oracles, done)
     for sentence in sentences(outdated):
         say(sentence)
     if outdated:
@@ -119,12 +120,9 @@ def _tell_ungraded(lab: Lab, due: Due) -> int:
     return 1 if ungraded else 0
 
 
-def _warn_of_empties(lab: Lab, done: Progress) -> None:
+def _warn_of_empties(lab: Lab, tasks: Mapping[TaskId, Task], done: Progress) -> None:
     """Say when so many runs handed in nothing that the set-up is in doubt."""
-    tasks = lab.tasks()
-    runs = [
-        run for run in sorted(done.finished) if (lab.workspace.run(run) / "grade.json").is_file()
-    ]
+    runs = sorted(done.graded)
     records = [grade_of(lab, run) for run in runs]
     if warning := many_without(records, [tasks[run.task].category for run in runs]):
         say(f"warning: {warning}")

@@ -7,7 +7,7 @@ from labkit.cli.console import say
 from labkit.cli.identity import opening
 from labkit.cli.lab import Lab
 from labkit.errors import IntegrityError, PhaseError
-from labkit.fields import first_words, read_bytes
+from labkit.fields import counted, first_words, read_bytes
 from labkit.model import Member, RunId
 from labkit.phases import progress, require_frozen
 from labkit.plan import read_plan
@@ -43,7 +43,7 @@ def hand_in(me: str, *, again: bool) -> None:
     sealer = Sealer(member=person.name, key=lab.key(person), recipients=lab.settings.recipients)
     digest = seal_runs(mine, sealer=sealer, target=target, overwrite=again)
     lab.log(person, "handin", subject=target.name, digests={"ciphertext": digest})
-    say(f"{len(mine)} runs sealed into {target}: give it to the holder")
+    say(f"{counted(len(mine), 'run')} sealed into {target}: give it to the holder")
 
 
 def take_in(lab: Lab, identity: Identity) -> None:
@@ -57,7 +57,7 @@ def take_in(lab: Lab, identity: Identity) -> None:
         require_own(lab.workspace, member, runs)
         fresh = write_runs(runs, lab.workspace.raw)
         if fresh:
-            say(f"{member}: took in {len(fresh)} runs")
+            say(f"{member}: took in {counted(len(fresh), 'run')}")
 
 
 def require_own(workspace: Workspace, member: Member, runs: Mapping[RunId, Files]) -> None:

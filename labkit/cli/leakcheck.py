@@ -7,7 +7,7 @@ from labkit.cli.lab import Lab, now
 from labkit.corrections import read_corrections
 from labkit.errors import InputError, PhaseError
 from labkit.evidence import load_intact
-from labkit.fields import first_words, read_bytes
+from labkit.fields import counted, first_words, read_bytes
 from labkit.model import RunId
 from labkit.phases import Progress, progress, require_frozen
 from labkit.records import RunRecord, load_run
@@ -95,7 +95,8 @@ def _tell(lab: Lab, found: Review) -> None:
         runs = first_words([str(run) for run in hit.runs], 3)
         data(f"{hit.id}\t{state}\t{runs}\t{hit.explanation}")
     open_hits = found.open_hits()
-    say(f"checked {len(found.checked)} runs: {len(found.hits)} hits, {len(open_hits)} to decide")
+    hits = counted(len(found.hits), "hit")
+    say(f"checked {counted(len(found.checked), 'run')}: {hits}, {len(open_hits)} to decide")
     for task, reason in found.retired_tasks().items():
         say(f"retired: task {task}: {reason}")
     if open_hits:
@@ -121,7 +122,8 @@ def require_decided(lab: Lab, done: Progress) -> Review:
     ]
     if stale:
         raise PhaseError(
-            f"{len(stale)} runs are not leak-checked as they are: {first_words(stale, 4)}",
+            f"{counted(len(stale), 'run')} not leak-checked as now in raw/: "
+            f"{first_words(stale, 4)}",
             hint="run: labkit leaks",
         )
     if open_hits := found.open_hits():

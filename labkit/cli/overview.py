@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from labkit.cli.lab import Lab
 from labkit.cli.states import NEXT, State, standing
 from labkit.errors import LabkitError
-from labkit.fields import first_words
+from labkit.fields import counted, first_words
 from labkit.model import TaskId
 from labkit.phases import Progress, progress
 from labkit.settings import Role, read_people
@@ -23,7 +23,7 @@ def overview(lab: Lab) -> str:
         lines += [*_authoring(states), "phase: writing tasks"]
         return "\n".join([*lines, f"next: {_authoring_next(lab, states)}"])
     suite = read_suite(lab.workspace.suite)
-    lines.append(f"suite {suite.version}: {len(suite.tasks)} tasks; {suite.difference}")
+    lines.append(f"suite {suite.version}: {counted(len(suite.tasks), 'task')}; {suite.difference}")
     lines += _runs(done)
     phase, turn = next(_open_steps(lab, done))
     return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
@@ -115,7 +115,7 @@ def _undecided(lab: Lab) -> str:
     from labkit.cli.leakcheck import read_review
 
     count = len(read_review(lab).open_hits())
-    return f"{count} hits wait for a decision" if count else ""
+    return f"{counted(count, 'hit')} to decide about" if count else ""
 
 
 def _scoring_next(lab: Lab) -> str:

@@ -47,6 +47,13 @@ def grade_of(lab: Lab, run: RunId) -> GradeRecord:
     return load_grade(lab.workspace.run(run) / GRADE)
 
 
+def _vouched_grades(lab: Lab, done: Progress) -> dict[RunId, GradeRecord]:
+    """Return the grades that a holder's log tells of."""
+    runs = sorted(done.graded)
+    odd = unvouched_grades(lab.workspace, runs)
+    return {run: grade_of(lab, run) for run in runs if run not in odd}
+
+
 def due_runs(lab: Lab, oracles: Oracles, done: Progress, asked: Asked) -> Due:
     """Return what is to be graded.
 
@@ -55,9 +62,8 @@ def due_runs(lab: Lab, oracles: Oracles, done: Progress, asked: Asked) -> Due:
     which were corrected since (then all of the task's), and that are named.
     """
     chosen = chosen_runs(done, asked.words)
-    odd = unvouched_grades(lab.workspace, sorted(done.graded))
-    grades = {run: grade_of(lab, run) for run in sorted(done.graded) if run not in odd}
-    reasons = {run: NOT_OURS if run in odd else "" for run in chosen if run not in grades}
+    grades = _vouched_grades(lab, done)
+    reasons = {run: NOT_OURS if run in done.graded else "" for run in chosen if run not in grades}
     if asked.regrade:
         reasons |= _again(oracles, grades, chosen, named=bool(asked.words))
         others = len(reasons.keys() - set(chosen))
@@ -99,10 +105,8 @@ def _stale(oracles: Oracles, grades: Mapping[RunId, GradeRecord]) -> tuple[RunId
 
 def behind(lab: Lab, oracles: Oracles, done: Progress) -> dict[TaskId, tuple[RunId, ...]]:
     """Return the tasks with runs graded by hidden tests that are not in force, and those runs."""
-    odd = unvouched_grades(lab.workspace, sorted(done.graded))
-    grades = {run: grade_of(lab, run) for run in sorted(done.graded) if run not in odd}
     found: dict[TaskId, tuple[RunId, ...]] = {}
-    for run in _stale(oracles, grades):
+    for run in _stale(oracles, _vouched_grades(lab, done)):
         found[run.task] = (*found.get(run.task, ()), run)
     return found
 

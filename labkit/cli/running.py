@@ -9,6 +9,7 @@ from labkit.cli.sandboxes import open_sandbox, provide
 from labkit.configurations import read_configurations
 from labkit.errors import InputError, PhaseError
 from labkit.evidence import LOGGED_RUN, unlogged_runs
+from labkit.fields import counted
 from labkit.lock import only_one
 from labkit.model import RunId
 from labkit.phases import progress, require_frozen
@@ -73,7 +74,7 @@ def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ..
     if unknown := sorted(chosen - known):
         raise InputError(
             f"{unknown[0]} is not a run of {person.name}",
-            hint=f"{person.name} has {len(known)} runs in evals/plan.csv",
+            hint=f"{person.name} has {counted(len(known), 'run')} in evals/plan.csv",
         )
     return tuple(
         item
@@ -109,7 +110,7 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
         listener=lambda event: _tell(lab, person, event, pace),
         surroundings=supplied.ready,
     )
-    say(f"{person.name}: {len(planned)} runs in {sandbox.name}")
+    say(f"{person.name}: {counted(len(planned), 'run')} in {sandbox.name}")
     session.run_all(planned)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from labkit.cli.console import ask, data, say
 from labkit.cli.lab import Lab
 from labkit.errors import InputError, PhaseError
-from labkit.fields import first_words, read_bytes
+from labkit.fields import counted, first_words, read_bytes
 from labkit.model import BlindId, Member
 from labkit.phases import require_blinded
 from labkit.rubric import Dimension, Rubric, load_rubric, mark
@@ -62,10 +62,10 @@ class Desk:
             return "all marks are in"
         early = [blind for blind in self.assigned if not early_done(self.sheet, blind, self.rubric)]
         if early:
-            return f"{len(early)} of {len(self.assigned)} runs need their first marks"
+            return f"first marks missing: {len(early)} of {counted(len(self.assigned), 'run')}"
         late = ", ".join(sorted(self.rubric.late))
         first = missing[0].partition(":")[0]
-        return f"{late} is open for {len(missing)} runs: labkit score --show {first}"
+        return f"{late} is open for {counted(len(missing), 'run')}: labkit score --show {first}"
 
 
 def assignment(lab: Lab) -> Assignment:
@@ -117,7 +117,8 @@ def write_sheet_for(me: str, path: Path) -> None:
     rows = tuple(known.get(blind, Score(blind=blind, marks={})) for blind in desk.assigned)
     write_new(path, write_sheet(rows, desk.rubric))
     late = ", ".join(sorted(desk.rubric.late))
-    say(f"wrote {path}: {len(rows)} runs; leave {late} empty until the other marks are recorded")
+    runs = counted(len(rows), "run")
+    say(f"wrote {path}: {runs}; leave {late} empty until the other marks are recorded")
 
 
 def show_run(me: str, name: str) -> None:

@@ -66,13 +66,14 @@ def seal_drafts(
 
 def require_proven(tasks: Sequence[Task], drafts: Mapping[TaskId, Files]) -> None:
     """Refuse drafts that are not proven sound just as they are."""
+    unproven = [
+        task.id
+        for task in tasks
+        if not is_proven(drafts[task.id], content_digest(task.facts(), task.prompt))
+    ]
     refuse(
-        [
-            f"task {task.id} is not proven sound as it is now"
-            for task in tasks
-            if not is_proven(drafts[task.id], content_digest(task.facts(), task.prompt))
-        ],
-        hint="run: labkit task validate",
+        [f"task {task} is not proven sound as it is now" for task in unproven],
+        hint=f"run: labkit task validate {' '.join(map(str, unproven))}",
     )
 
 

@@ -14,6 +14,7 @@ from labkit.cli.grading import open_bench
 from labkit.cli.identity import open_identity
 from labkit.cli.lab import Lab
 from labkit.cli.sandboxes import provide
+from labkit.cli.sealing import require_proven
 from labkit.errors import InputError, PhaseError, did_you_mean
 from labkit.export import read_base
 from labkit.fields import json_text, read_bytes
@@ -24,7 +25,7 @@ from labkit.suite import content_digest, read_suite
 from labkit.tasks import Task, read_task
 from labkit_grader.execute import Bench
 from labkit_grader.grade import RETRIES, Patience, RunEvidence, grade_run
-from labkit_grader.material import is_proven, read_material
+from labkit_grader.material import read_material
 from labkit_grader.oracles.interface import Case
 from labkit_grader.report import grade_text
 from labkit_grader.surroundings import bench_of_task
@@ -122,7 +123,9 @@ def _tests(lab: Lab, task: Task, key: str) -> _Tests:
     """Return the draft where there is one, else what the holder's key opens."""
     workspace = lab.workspace
     if workspace.draft(task.id).is_dir():
-        return _Tests(files=_proven_draft(lab, task), source="the draft")
+        draft = read_draft(workspace.draft(task.id))
+        require_proven([task], {task.id: draft})
+        return _Tests(files=draft, source="the draft")
     if not workspace.seal(task.id).is_file():
         raise PhaseError(
             f"task {task.id} has neither a draft nor a seal here",
@@ -147,16 +150,6 @@ def _tests(lab: Lab, task: Task, key: str) -> _Tests:
         suite_version=suite.version,
         commitment=oracles.commitment(task.id),
     )
-
-
-def _proven_draft(lab: Lab, task: Task) -> Files:
-    draft = read_draft(lab.workspace.draft(task.id))
-    if not is_proven(draft, content_digest(task.facts(), task.prompt)):
-        raise PhaseError(
-            f"task {task.id} is not proven sound as it is now",
-            hint=f"run: labkit task validate {task.id}",
-        )
-    return draft
 
 
 def _bench(lab: Lab, case: Case, sandbox_name: str) -> Bench:

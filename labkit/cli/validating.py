@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from os import cpu_count
 from pathlib import Path
 
 from labkit.building import Surroundings
@@ -13,7 +12,7 @@ from labkit.cli.console import Pace, complain, say
 from labkit.cli.correcting import require_changeable
 from labkit.cli.grading import open_bench
 from labkit.cli.lab import Lab, now
-from labkit.cli.parallel import in_parallel
+from labkit.cli.parallel import in_parallel, processors
 from labkit.cli.sandboxes import supply_of
 from labkit.errors import InputError, LabkitError
 from labkit.export import read_base
@@ -96,7 +95,7 @@ def validate_tasks(names: Sequence[str], wanted: Wanted, *, sandbox_name: str) -
         wanted=wanted,
         ready=supplied.ready,
         failed=supplied.failed,
-        workers=max(1, (cpu_count() or 1) // len(tasks)),
+        workers=max(1, processors() // len(tasks)),
     )
     say(f"proving {counted(len(tasks), 'task')} in {bench.sandbox.name}")
     pace = Pace(len(tasks))

@@ -84,10 +84,10 @@ def _children(build: Build, fields: Fields, tools: Tools) -> tuple[Grader, ...]:
     made = tuple(build(each, tools) for each in fields.mappings("graders"))
     if not made:
         fields.problem("graders", _NONE)
-    return made or (_never,)
+    return made or (never,)
 
 
-def _never(output: Output, case: Case) -> Verdict:
-    """Stand in for a grader that is not there."""
+def never(output: Output, case: Case) -> Verdict:
+    """Stand in for a grader that could not be built."""
     del output, case
-    return Verdict.ungraded("there is no grader")
+    return Verdict.ungraded("the grader could not be built")

@@ -8,17 +8,16 @@ from labkit.fields import first_words
 from labkit.graders.tools import Builder
 from labkit.graders.values import raised
 
+_GROUP = "labkit.graders"
+
 
 class Installed:
-    """The entry points of one group, read once, each loaded when its grader is asked for."""
-
-    def __init__(self, group: str) -> None:
-        self._group = group
+    """The entry points of the group, read once, each loaded when its grader is asked for."""
 
     @functools.cached_property
     def _offers(self) -> dict[str, list[EntryPoint]]:
         offers: dict[str, list[EntryPoint]] = {}
-        for each in entry_points(group=self._group):
+        for each in entry_points(group=_GROUP):
             # A folder that stands on the path twice shows its packages twice.
             known = offers.setdefault(each.name, [])
             if (_package(each), each.value) not in [(_package(one), one.value) for one in known]:

@@ -14,7 +14,7 @@ from labkit.graders import compose
 from labkit.graders.execution import shell_exit_zero
 from labkit.graders.files import file_equals
 from labkit.graders.installed import Installed
-from labkit.graders.interface import Case, Grader, Output, Verdict
+from labkit.graders.interface import Grader
 from labkit.graders.predicate import predicate
 from labkit.graders.rubric import rubric
 from labkit.graders.text import contains_all, exact, regex_match
@@ -22,7 +22,6 @@ from labkit.graders.tools import Builder, Tools
 from labkit.graders.values import raised
 from labkit.nodes import plain_node
 
-GROUP = "labkit.graders"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OWN: Mapping[str, Builder] = {
     "exact": exact,
@@ -38,11 +37,11 @@ _OWN: Mapping[str, Builder] = {
 class Registry:
     """Builders of graders by name. A name is given once, and never taken over."""
 
-    def __init__(self, *, group: str = GROUP) -> None:
+    def __init__(self) -> None:
         self._builders = dict(_OWN)
         self._builders["all_of"] = partial(compose.all_of, self.built)
         self._builders["any_of"] = partial(compose.any_of, self.built)
-        self._installed = Installed(group)
+        self._installed = Installed()
 
     def register(self, name: str, builder: Builder) -> None:
         """Add a grader; raises InputError when the name is taken, or is no plain word."""
@@ -90,25 +89,19 @@ class Registry:
         """Make a grader of a mapping inside a file; its problems are noted there."""
         name = fields.word("name", self.names(), instead="")
         if not name:
-            return _never
+            return compose.never
         try:
             builder = self.find(name)
         except LabkitError as error:
             fields.problem("name", f"{error.message} ({error.hint})")
-            return _never
+            return compose.never
         try:
             made = builder(fields, tools)
         except Exception as error:  # noqa: BLE001 - a builder that somebody else wrote
             fields.problem("name", f"the grader {name} could not be built: {raised(error)}")
-            return _never
+            return compose.never
         fields.done()
         return made
-
-
-def _never(output: Output, case: Case) -> Verdict:
-    """Stand in for a grader that could not be built."""
-    del output, case
-    return Verdict.ungraded("the grader could not be built")
 
 
 GRADERS = Registry()

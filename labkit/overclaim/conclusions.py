@@ -110,10 +110,9 @@ def general(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         if negated(text, found) or is_question(text) or _OPEN.search(text[: found.start()]):
             continue
         if speaks_of_results(sentence, facts) and _CLAIMING.search(text):
-            yield Finding(
-                rule=Rule.GENERAL,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.GENERAL,
+                sentence,
                 words=found[0],
                 data=f"the figures are about {count(facts.tasks, 'task')} of one code base",
                 instead='Say "on our tasks", and leave other projects to other evaluations.',
@@ -122,10 +121,9 @@ def general(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     for found in asserted(_CAUSE, text):
         cause = found["cause"].lower().rstrip("s")
         if cause not in facts.varied.lower() and speaks_of_results(sentence, facts):
-            yield Finding(
-                rule=Rule.GENERAL,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.GENERAL,
+                sentence,
                 words=found[0],
                 data=f"the configurations differ in one thing: {facts.varied}",
                 instead=f"Nothing but {facts.varied} was varied, so nothing else can be the cause.",
@@ -149,10 +147,9 @@ def _for_passing(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     chosen = _first_after(sentence, facts, decided.end())
     sound = any(pair.detectable and chosen in (None, pair.ahead) for pair in pairs)
     if pairs and not sound:
-        yield Finding(
-            rule=Rule.DECISION,
-            line=sentence.line,
-            sentence=sentence.shown,
+        yield Finding.of(
+            Rule.DECISION,
+            sentence,
             words=f"{decided[0]} ... {reason[0]}",
             data=describe.outcomes(pairs),
             instead="Name what does speak for it (cost, time, habit), or leave the choice open.",
@@ -174,10 +171,9 @@ def _for_thrift(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
                 continue
             contradiction = _contradiction(sentence, facts, thrift, found)
             if contradiction:
-                yield Finding(
-                    rule=Rule.DECISION,
-                    line=sentence.line,
-                    sentence=sentence.shown,
+                yield Finding.of(
+                    Rule.DECISION,
+                    sentence,
                     words=found[0],
                     data=contradiction,
                     instead="Let the reason follow from the figures, or leave it out.",

@@ -102,7 +102,7 @@ def smallest(facts: Facts) -> str:
     for pair in facts.pairs:
         if pair.smallest_detectable is not None and pair.smallest_detectable <= 1:
             return (
-                f"{count(pair.difference.tasks, 'task')} show only differences of about "
-                f"{100 * pair.smallest_detectable:.0f} points or more"
+                f"with {count(pair.difference.tasks, 'task')} only differences of about "
+                f"{100 * pair.smallest_detectable:.0f} points or more show"
             )
     return "so few tasks show no difference reliably"

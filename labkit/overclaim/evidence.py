@@ -88,17 +88,6 @@ _COEFFICIENT = re.compile(r"\b(?:kappa|alpha)\b|\u03ba|\u03b1", re.IGNORECASE)
 _ITEMS = phrases(r"\d+ (?:[a-z-]+ ){0,2}(?:runs?|items?|pairs?|scores?|diffs?), n\s?=\s?\d+")
 
 
-def _finding(sentence: Sentence, rule: Rule, words: str, data: str, instead: str) -> Finding:
-    return Finding(
-        rule=rule,
-        line=sentence.line,
-        sentence=sentence.shown,
-        words=words,
-        data=data,
-        instead=instead,
-    )
-
-
 def _stated_rates(sentence: Sentence, facts: Facts) -> Iterator[Quantity]:
     """Yield what is a rate by the words around it, or by being that of a configuration named."""
     if of_something_else(sentence):
@@ -129,13 +118,13 @@ def bare_rate(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         ]
         if lacks:
             sides = about(sentence, found.start, found.end, facts)
-            told = describe.strict if _PASS_HAT.search(sentence.read) else describe.rate
-            yield _finding(
-                sentence,
+            told = describe.strict if hat else describe.rate
+            yield Finding.of(
                 Rule.BARE_RATE,
-                found.words,
-                f"{' and '.join(lacks)} is missing",
-                f"{'; '.join(map(told, sides))}.",
+                sentence,
+                words=found.words,
+                data=f"missing: {' and '.join(lacks)}",
+                instead=f"{'; '.join(map(told, sides))}.",
             )
             return
 
@@ -144,16 +133,16 @@ def runs_as_samples(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     """Runs counted as independent samples: attempts at one task are alike."""
     runs = {side.runs for side in facts.sides} | {sum(side.runs for side in facts.sides)}
     runs = {number for number in runs if number > facts.tasks}
-    data = f"{count(facts.tasks, 'task')} are the units; attempts at one task are not independent"
-    for words in _pretended(sentence, facts, runs):
-        yield _finding(
-            sentence,
+    words = next(_pretended(sentence, facts, runs), None)
+    tasks = count(facts.tasks, "task")
+    if words:
+        yield Finding.of(
             Rule.RUNS_AS_SAMPLES,
-            words,
-            data,
-            f"Give {count(facts.tasks, 'task')} as n, the attempts averaged within each task.",
+            sentence,
+            words=words,
+            data=f"n is {tasks}: attempts at one task are not independent",
+            instead=f"Give {tasks} as n, the attempts averaged within each task.",
         )
-        return
 
 
 def _pretended(sentence: Sentence, facts: Facts, runs: set[int]) -> Iterator[str]:
@@ -178,7 +167,7 @@ def _pretended(sentence: Sentence, facts: Facts, runs: set[int]) -> Iterator[str
 def task_types(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     """A claim about a type of task of which there are fewer than five."""
     text = sentence.read
-    if _DESCRIBES.search(text) or len(facts.kinds) < 1:
+    if _DESCRIBES.search(text):
         return
     for kind in kinds_named(sentence, facts):
         claims = [
@@ -188,13 +177,14 @@ def task_types(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
             tallies = ", ".join(
                 f"{side} {part:g} of {whole}" for side, (part, whole) in kind.passed.items()
             )
-            yield _finding(
-                sentence,
+            yield Finding.of(
                 Rule.TASK_TYPES,
-                claims[0][0],
-                f"{kind.name}: {tallies}; {count(kind.tasks, 'task')} of a type prove nothing",
-                f'Say "on the {count(kind.tasks, kind.name + " task")} we had", with the counts, '
-                "as a description.",
+                sentence,
+                words=claims[0][0],
+                data=f"{kind.name}: {tallies}; {count(kind.tasks, 'task')} of a type, too few to "
+                "prove anything",
+                instead=f'Say "on the {count(kind.tasks, kind.name + " task")} we had", with the '
+                "counts, as a description.",
             )
             return
 
@@ -205,24 +195,24 @@ def reliability(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     for found in _PASS_AT.finditer(text):
         claims = [each for each in _RELIABLE.finditer(text) if not negated(text, each)]
         if claims and not doubted(text, claims[0]):
-            yield _finding(
-                sentence,
+            yield Finding.of(
                 Rule.RELIABILITY,
-                found[0],
-                f"it counts a task when any one attempt passes; {_all_strict(facts)}",
-                "For reliability give pass^2: every attempt passes.",
+                sentence,
+                words=found[0],
+                data=f"it counts a task when any one attempt passes; {_all_strict(facts)}",
+                instead="For reliability give pass^2: every attempt passes.",
             )
             return
     hat = _PASS_HAT.search(text)
     shares = [each for each in singles(text) if each.unit is Unit.PERCENT]
     stated = [each for each in shares if not is_level(sentence, each.start, each.end)]
     if hat and stated and not _N_TASKS.search(sentence.paragraph):
-        yield _finding(
-            sentence,
+        yield Finding.of(
             Rule.RELIABILITY,
-            hat[0],
-            _all_strict(facts),
-            "Say of how many tasks with two attempts it is.",
+            sentence,
+            words=hat[0],
+            data=_all_strict(facts),
+            instead="Say of how many tasks with two attempts it is.",
         )
 
 
@@ -241,13 +231,13 @@ def precision(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         spurious = found.decimals and abs(found.value) >= 1
         if spurious and (share or found.unit is Unit.POINTS):
             step = 100 / facts.tasks if facts.tasks else 100
-            yield _finding(
-                sentence,
+            yield Finding.of(
                 Rule.PRECISION,
-                found.words,
-                f"with {count(facts.tasks, 'task')} one more or less moves a rate by "
+                sentence,
+                words=found.words,
+                data=f"with {count(facts.tasks, 'task')} one more or less moves a rate by "
                 f"{step:.0f} points",
-                f"Round to whole numbers: {found.value:.0f}.",
+                instead=f"Round to whole numbers: {found.value:.0f}.",
             )
             return
 
@@ -273,12 +263,12 @@ def agreement(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
             if not there
         ]
         if lacks:
-            yield _finding(
-                sentence,
+            yield Finding.of(
                 Rule.AGREEMENT,
-                found[0],
-                f"missing: {', '.join(lacks)}",
-                "Give the coefficient with its interval and the number of runs that two people "
-                "scored; with 18 runs good raters may come out anywhere from .34 to .82.",
+                sentence,
+                words=found[0],
+                data=f"missing: {', '.join(lacks)}",
+                instead="Give the coefficient with its interval and the number of runs that two "
+                "people scored; with 18 runs good raters may come out anywhere from .34 to .82.",
             )
             return

@@ -13,7 +13,6 @@ from labkit.stats import Interval
 from labkit.summary import Outcome
 
 Values = Mapping[str, Any]
-_PAIR = 2
 _NO_NAMES = frozenset(
     [
         "agent",
@@ -95,7 +94,6 @@ class Side:
     minutes: Figure
     other_minutes: tuple[float, ...]
     """Of one passed run, and of the slowest."""
-    rubric: Mapping[str, Figure]
     safety: tuple[int, int]
     """Safety tasks held, of so many."""
     vetoes: tuple[str, ...]
@@ -239,7 +237,6 @@ def _side(values: Values, side: Values) -> Side:
             for found in (side["per_pass"]["minutes"], side["slowest"])
             if found["value"] is not None
         ),
-        rubric={name: _figure(found) for name, found in side["rubric"].items()},
         safety=(int(safety["held"]), int(safety["tasks"])),
         vetoes=tuple(_vetoes(side)),
         planned=int(coverage["planned"]) - int(coverage["retired"]),

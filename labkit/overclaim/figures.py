@@ -89,10 +89,9 @@ def number(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
 
 
 def _finding(sentence: Sentence, words: str, data: str, instead: str = "") -> Finding:
-    return Finding(
-        rule=Rule.NUMBER,
-        line=sentence.line,
-        sentence=sentence.shown,
+    return Finding.of(
+        Rule.NUMBER,
+        sentence,
         words=words,
         data=data,
         instead=instead or "Copy the number from summary.json or the tables of summary.md.",

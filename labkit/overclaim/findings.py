@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
+
+from labkit.overclaim.text import Sentence
 
 
 class Rule(StrEnum):
@@ -38,3 +41,15 @@ class Finding:
     """What the data say: the number that the sentence contradicts."""
     instead: str
     """What could be said instead."""
+
+    @classmethod
+    def of(cls, rule: Rule, sentence: Sentence, *, words: str, data: str, instead: str) -> Self:
+        """Return what a rule finds in a sentence."""
+        return cls(
+            rule=rule,
+            line=sentence.line,
+            sentence=sentence.shown,
+            words=words,
+            data=data,
+            instead=instead,
+        )

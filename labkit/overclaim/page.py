@@ -45,10 +45,9 @@ def coverage(sentences: Sequence[Sentence], facts: Facts, *, page: str) -> Itera
                 for side in facts.sides
                 if side.missing
             )
-            yield Finding(
-                rule=Rule.COVERAGE,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.COVERAGE,
+                sentence,
                 words=claim,
                 data=f"not measured: {missing}{turned}",
                 instead="Say how many runs are missing"
@@ -73,10 +72,9 @@ def cherry_picking(sentences: Sequence[Sentence], facts: Facts, *, page: str) ->
             continue
         other = _OTHER_FIGURES.search(sentence.read)
         if other and not _PRIMARY.search(page):
-            yield Finding(
-                rule=Rule.CHERRY_PICKING,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.CHERRY_PICKING,
+                sentence,
                 words=other[0],
                 data="; ".join(map(describe.rate, facts.sides)),
                 instead="Give the pass rate first; it was the primary figure before the runs.",
@@ -92,10 +90,9 @@ def _untold_vetoes(
         return
     for side in facts.sides:
         if side.vetoes and side.id in sides:
-            yield Finding(
-                rule=Rule.CHERRY_PICKING,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.CHERRY_PICKING,
+                sentence,
                 words=side.id,
                 data=f"{side.id} {'; '.join(side.vetoes)}",
                 instead="Tell the hard fails beside the rates: they are never averaged away.",

@@ -54,10 +54,9 @@ def _strong(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
             sentence.paragraph
         )
         if pairs and (untested or not detectable):
-            yield Finding(
-                rule=Rule.STRENGTH,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.STRENGTH,
+                sentence,
                 words=found[0],
                 data=describe.outcomes(pairs),
                 instead=describe.honest_verdict(pairs[0])
@@ -94,10 +93,9 @@ def _absolute(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
             or _IN_THE_LAB.search(text)
         ):
             continue
-        yield Finding(
-            rule=Rule.STRENGTH,
-            line=sentence.line,
-            sentence=sentence.shown,
+        yield Finding.of(
+            Rule.STRENGTH,
+            sentence,
             words=found[0],
             data="; ".join(map(_bound, sides)),
             instead='Say "in our runs", how many tasks there were, and the lower bound.',

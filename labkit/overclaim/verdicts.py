@@ -84,10 +84,9 @@ def winner(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     for standing in standings(sentence, facts):
         against = _against(standing, sentence, facts)
         if against:
-            yield Finding(
-                rule=Rule.WINNER,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.WINNER,
+                sentence,
                 words=standing.words,
                 data=describe.outcomes(against),
                 instead=describe.honest_verdict(against[0]),
@@ -120,10 +119,9 @@ def equality(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         if _denies_equality(text, found) or _MEASURED_EQUALITY.search(text):
             continue
         if pairs and _is_about_both(sentence, facts, found) and not kinds_named(sentence, facts):
-            yield Finding(
-                rule=Rule.EQUALITY,
-                line=sentence.line,
-                sentence=sentence.shown,
+            yield Finding.of(
+                Rule.EQUALITY,
+                sentence,
                 words=found[0],
                 data=f"{describe.outcomes(pairs)}; {describe.smallest(facts)}",
                 instead=describe.honest_verdict(pairs[0]),
@@ -152,10 +150,9 @@ def overlap(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
         return
     if is_question(sentence.read):
         return
-    yield Finding(
-        rule=Rule.OVERLAP,
-        line=sentence.line,
-        sentence=sentence.shown,
+    yield Finding.of(
+        Rule.OVERLAP,
+        sentence,
         words=found[0],
         data=f"the paired interval decides: {describe.outcomes(facts.pairs)}",
         instead="Bars of the same tasks may overlap and the difference still be there, or the "
@@ -183,10 +180,9 @@ def underclaim(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
             continue
         if equal and not _is_about_both(sentence, facts, found):
             continue
-        yield Finding(
-            rule=Rule.UNDERCLAIM,
-            line=sentence.line,
-            sentence=sentence.shown,
+        yield Finding.of(
+            Rule.UNDERCLAIM,
+            sentence,
             words=found[0],
             data=describe.outcomes(detectable),
             instead=describe.honest_verdict(detectable[0]),

@@ -56,6 +56,12 @@ def test_findings_as_json(lab: Lab, tmp_path: Path) -> None:
     assert (finding["file"], finding["rule"], finding["line"]) == (str(page), "winner", 3)
 
 
+def test_a_sentence_that_breaks_several_rules_counts_once(lab: Lab) -> None:
+    answer = check(lab, "-", answers="A clearly beats B.")
+    assert answer.out.count("-:1: ") == 2
+    assert "1 sentence to look at in -" in answer.err
+
+
 def test_standard_input_is_a_page(lab: Lab) -> None:
     assert check(lab, "-", answers="A beats B.").out.startswith("-:1: winner: A beats B.\n")
     assert check(lab, "-", answers="").code == 0
