@@ -51,7 +51,7 @@ class Design:
         """Return the chances of each per-task difference if the pass rates differ by `effect`.
 
         Differences run from -1 to 1 in steps of 1/attempts. Integrated numerically: to
-        five digits at an icc of .5, to half a point at .9.
+        five digits at an icc of .5, to a point at .9.
         Raises ValueError when the second pass rate would not lie between 0 and 1.
         """
         from scipy.special import betaincinv, ndtr, roots_hermitenorm  # noqa: PLC0415 - slow

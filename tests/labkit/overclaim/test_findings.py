@@ -186,6 +186,7 @@ def _honest(known: Facts) -> Iterator[str]:
     yield from (f"{describe.strict(side).capitalize()}." for side in known.sides)
     yield from (f"{describe.outcome(pair).capitalize()}." for pair in known.pairs)
     yield from (describe.honest_verdict(pair) for pair in known.pairs)
+    yield from (f"Hard fails of {side.id}: {'; '.join(side.vetoes)}." for side in known.sides)
     if known.missing:
         yield f"{known.missing} runs are missing."
 
@@ -215,6 +216,7 @@ def test_the_page_that_labkit_writes_is_honest(
     | {"task-3": "+ E+"}
     | dict.fromkeys(("task-4", "task-5", "task-6"), "E+ E")
 )
+@example({"task-0": "? E"} | {f"task-{n}": "E +" for n in range(1, 6)})
 def test_sentences_made_of_the_facts_are_honest(marks: dict[str, str]) -> None:
     summary = summarise(study(results(marks)))
     known = facts_of(to_json(summary))
