@@ -1,0 +1,73 @@
+"""One digest for what decides a measurement: plain values, and the content of folders."""
+
+import hashlib
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from labkit.errors import InputError
+
+_DEEPEST = 50
+
+
+def plain(value: object, where: str, depth: int = 0) -> object:
+    """Return a value as JSON has it: tuples are lists, bytes are marked; keys must be texts.
+
+    Raises InputError that says `where` for anything that a file could not hold.
+    """
+    if depth > _DEEPEST:
+        raise InputError(f"{where} is nested more than {_DEEPEST} deep")
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case bytes():
+            return {"bytes": value.hex()}
+        case Mapping() if all(isinstance(key, str) for key in value):
+            return {key: plain(each, where, depth + 1) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each, where, depth + 1) for each in value]
+        case _:
+            raise InputError(
+                f"{where} holds a {type(value).__name__}, which a suite cannot pin",
+                hint="use texts, finite numbers, true, false, null, lists and mappings of names",
+            )
+
+
+def folder_digest(folder: Path) -> str:
+    """Return the SHA-256 of a folder's files: names, content, and whether they can be executed.
+
+    Raises InputError when there is no such folder, or something in it is neither file nor folder.
+    """
+    found = hashlib.sha256()
+    for name, path in files_of(folder):
+        data = path.read_bytes()
+        executable = bool(path.stat().st_mode & 0o100)
+        found.update(f"{len(name)}:{name}{int(executable)}{len(data)}:".encode())
+        found.update(data)
+    return found.hexdigest()
+
+
+def files_of(folder: Path) -> list[tuple[str, Path]]:
+    """Return the files below a folder with their names in it, `/` between parts, sorted.
+
+    Raises InputError as `folder_digest` does.
+    """
+    if not folder.is_dir():
+        raise InputError(f"no folder {folder}")
+    found = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                raise InputError(
+                    f"{path} is neither a file nor a folder",
+                    hint="replace links by what they point to",
+                )
+        for name in files:
+            path = Path(parent, name)
+            found.append((path.relative_to(folder).as_posix(), path))
+    return sorted(found)

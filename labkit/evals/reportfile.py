@@ -1,0 +1,168 @@
+"""report.json: a run report as plain values, and read back with its counts exact."""
+
+import dataclasses
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from labkit.errors import IntegrityError
+from labkit.evals.metrics import AtK, Figures
+from labkit.evals.report import RunReport, Totals
+from labkit.evals.results import CaseResult, Policy, TrialResult
+from labkit.evals.sample import Status
+from labkit.fields import read_json
+
+SCHEMA = 1
+NAME = "report.json"
+
+
+def to_dict(report: RunReport) -> dict[str, Any]:
+    """Return report.json's values; what is not estimable is None.
+
+    Raises ValueError for a report that came without its cases.
+    """
+    if report.totals:
+        raise ValueError("a report without its cases is not written again")
+    return {
+        "schema": SCHEMA,
+        "suite": report.suite,
+        "suite_version": report.suite_version,
+        "split": report.split,
+        "subset": report.subset,
+        "candidate": report.candidate,
+        "n": report.n,
+        "seed": report.seed,
+        "policy": str(report.policy),
+        "notes": list(report.notes),
+        "warnings": list(report.warnings),
+        "safety": {
+            "ok": report.safety.ok,
+            "cases": report.safety.cases,
+            "failures": list(report.safety.failures),
+            "unmeasured": list(report.safety.unmeasured),
+        },
+        **_figures(report.figures),
+        "noise": _noise(report),
+        "slices": {name: _figures(found) for name, found in report.slices.items()},
+        "cases": [_case(case) for case in report.cases],
+    }
+
+
+def _figures(found: Figures) -> dict[str, Any]:
+    return {
+        "n_tasks": found.n_tasks,
+        "n_scored": found.n_scored,
+        "coverage": _number(found.coverage),
+        "planned": found.planned,
+        "valid": found.valid,
+        "reward": _number(found.reward),
+        "interval": [found.interval.low, found.interval.high] if found.interval else None,
+        "stderr": found.standard_error,
+        "pass_at": {str(each.k): _at(each) for each in found.pass_at},
+        "pass_hat": {str(each.k): _at(each) for each in found.pass_hat},
+        "passed": found.passed,
+        "undecided": found.undecided,
+        "flakes": found.flakes,
+        "latency_ms": dataclasses.asdict(found.latency_ms) if found.latency_ms else None,
+        "cost": dataclasses.asdict(found.cost) if found.cost else None,
+        "false_claims": found.lies,
+        "statuses": dict(found.statuses),
+    }
+
+
+def _number(exact: Fraction | None) -> float | None:
+    return None if exact is None else float(exact)
+
+
+def _at(found: AtK) -> dict[str, Any]:
+    return {"value": found.value, "tasks": found.tasks}
+
+
+def _noise(report: RunReport) -> dict[str, Any]:
+    parts, combined = report.noise.parts, report.noise.combined
+    return {
+        "variance": dataclasses.asdict(parts) if parts else None,
+        "legacy_combined_stderr": combined,
+    }
+
+
+def _case(case: CaseResult) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "slices": list(case.slices),
+        "tags": list(case.tags),
+        "problem": case.problem,
+        "planned": case.planned,
+        "valid_trials": case.valid_trials,
+        "passes": case.passes,
+        "passed": case.passed,
+        "reward": _number(case.reward),
+        "trials": [dataclasses.asdict(trial) for trial in case.trials],
+    }
+
+
+def read_report(path: Path) -> RunReport:
+    """Read a report: a report.json, or a folder that holds one.
+
+    A report of somebody else's may lack `cases`; then its totals are all there is. Raises
+    InputError when there is no such file, IntegrityError when it is damaged.
+    """
+    file = path / NAME if path.is_dir() else path
+    values = read_json(file, schema=SCHEMA)
+    try:
+        return from_dict(values, folder=file.parent)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise IntegrityError(
+            f"{file} is damaged: {error!r}", hint="make it again with labkit evaluate"
+        ) from error
+
+
+def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunReport:
+    """Return the report of report.json's values.
+
+    Raises KeyError, TypeError or ValueError when they are not what `to_dict` makes.
+    """
+    policy = Policy(values.get("policy", Policy.ALL))
+    return RunReport(
+        suite=str(values["suite"]),
+        suite_version=str(values["suite_version"]),
+        candidate=str(values.get("candidate", "")),
+        split=str(values.get("split", "all")),
+        subset=bool(values.get("subset", False)),
+        n=int(values.get("n", 1)),
+        seed=int(values.get("seed", 0)),
+        policy=policy,
+        ks=tuple(sorted(map(int, values.get("pass_at", {})))),
+        notes=tuple(map(str, values.get("notes", ()))),
+        cases=tuple(_read_case(case, policy) for case in values.get("cases", ())),
+        totals=None if "cases" in values else _totals(values),
+        folder=folder,
+    )
+
+
+def _read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
+    return CaseResult(
+        id=values["id"],
+        planned=int(values["planned"]),
+        slices=tuple(values["slices"]),
+        tags=tuple(values["tags"]),
+        problem=values["problem"],
+        policy=policy,
+        trials=tuple(
+            TrialResult(**(trial | {"status": Status(trial["status"])}))
+            for trial in values["trials"]
+        ),
+    )
+
+
+def _totals(values: Mapping[str, Any]) -> Totals:
+    def exact(name: str) -> Fraction | None:
+        return None if values.get(name) is None else Fraction(repr(float(values[name])))
+
+    return Totals(
+        reward=exact("reward"),
+        standard_error=exact("stderr"),
+        n_tasks=int(values["n_tasks"]),
+        n_scored=int(values["n_scored"]),
+    )
