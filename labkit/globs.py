@@ -57,7 +57,8 @@ def _below(path: str, place: str) -> bool:
 
 def _matches(path: str, place: str) -> bool:
     pattern = _compiled(place) if is_pattern(place) else None
-    return pattern is not None and pattern.match(path) is not None
+    # Where the pattern has a beginning, it begins with ^.
+    return pattern is not None and pattern.search(path) is not None
 
 
 @lru_cache(maxsize=1024)
