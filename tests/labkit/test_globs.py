@@ -83,6 +83,7 @@ def test_plain_paths_have_no_problem(text: str) -> None:
 
 
 @given(st.text("ab/.*?[]!-{},\\ ", max_size=12), st.text("ab/.\n[]", max_size=12))
+@example("[[]", "")
 def test_any_place_and_any_path_have_an_answer(place: str, path: str) -> None:
     pattern_problem(place)
     assert within(path, (place,)) in (True, False)
