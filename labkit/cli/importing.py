@@ -20,12 +20,12 @@ from labkit.fields import counted, first_words
 from labkit.fixtures import MOST_BYTES, Fixture
 from labkit.git import EXECUTABLE, REGULAR, SYMLINK, Commit, Repository, TreeEntry
 from labkit.model import Category, TaskId
+from labkit.patch.place import Applied, NotApplied, apply_to_base
 from labkit.phases import require_authoring
 from labkit.scaffold import require_free, template
 from labkit.settings import Person
 from labkit.solved import HiddenDraft, draft_of, places_at, require_whole
 from labkit.tasks import DEFAULT_GRADING, Task
-from labkit_grader.place import Applied, NotApplied, apply_to_base
 
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
 _LONGEST_ID = 60
