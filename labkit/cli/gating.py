@@ -107,7 +107,9 @@ def _gate(asked: Asked) -> RegressionGate:
 
 def _reports(*paths: Path) -> list[RunReport]:
     """Read reports; raises one InputError, also for damaged ones: 3 says "indecisive" here."""
-    found, problems, hints = [], [], []
+    found: list[RunReport] = []
+    problems: list[str] = []
+    hints: list[str] = []
     for path in paths:
         try:
             found.append(read_report(path))

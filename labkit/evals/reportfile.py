@@ -15,6 +15,7 @@ from labkit.fields import read_json
 
 SCHEMA = 1
 NAME = "report.json"
+_MOST_SAMPLES = 100_000
 
 
 def to_dict(report: RunReport) -> dict[str, Any]:
@@ -112,7 +113,7 @@ def read_report(path: Path) -> RunReport:
     values = read_json(file, schema=SCHEMA)
     try:
         return from_dict(values, folder=file.parent)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise IntegrityError(
             f"{file} is damaged: {error!r}", hint="make it again with labkit evaluate"
         ) from error
@@ -124,13 +125,16 @@ def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunRe
     Raises KeyError, TypeError or ValueError when they are not what `to_dict` makes.
     """
     policy = Policy(values.get("policy", Policy.ALL))
+    n = int(values.get("n", 1))
+    if not 1 <= n <= _MOST_SAMPLES:
+        raise ValueError(f"{n} samples a case")
     return RunReport(
         suite=str(values["suite"]),
         suite_version=str(values["suite_version"]),
         candidate=str(values.get("candidate", "")),
         split=str(values.get("split", "all")),
         subset=bool(values.get("subset", False)),
-        n=int(values.get("n", 1)),
+        n=n,
         seed=int(values.get("seed", 0)),
         policy=policy,
         ks=tuple(sorted(map(int, values.get("pass_at", {})))),
@@ -153,13 +157,16 @@ def _read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
             tuple(
                 TrialResult(**(trial | {"status": Status(trial["status"])}))
                 for trial in values["trials"]
-            )
+            ),
+            int(values["planned"]),
         ),
     )
 
 
-def _checked(trials: tuple[TrialResult, ...]) -> tuple[TrialResult, ...]:
+def _checked(trials: tuple[TrialResult, ...], planned: int) -> tuple[TrialResult, ...]:
     """Return trials that can be reckoned with; raises ValueError for any other."""
+    if len({trial.number for trial in trials}) < len(trials) or planned < len(trials):
+        raise ValueError(f"{len(trials)} trials, some twice, or more than the {planned} planned")
     for trial in trials:
         missing = trial.passed is None and trial.score is None
         if not missing and not (type(trial.passed) is bool and _is_share(trial.score)):
