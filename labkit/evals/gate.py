@@ -1,8 +1,9 @@
 """The gate: whether a candidate may take the place of a baseline. Yes, no, or not known."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Self
 
 from labkit.errors import InputError, refuse
@@ -19,7 +20,7 @@ from labkit.stats import DropRule, Outcome
 _FEWEST_TO_TRUST = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class GateDecision:
     """What a gate decided, and everything that it decided by."""
 
@@ -29,10 +30,26 @@ class GateDecision:
     checks: tuple[Check, ...]
     comparison: Comparison
     drop: Drop
-    false_alarms: FalseAlarms | None
-    """How often this gate stops a version that is the same; None without a task to say it of."""
+    baseline: RunReport = field(repr=False)
     notes: tuple[str, ...] = ()
     """What people should know beside the verdict, a sentence each."""
+
+    @cached_property
+    def false_alarms(self) -> FalseAlarms | None:
+        """How often this gate stops a version that is the same; None without a task to say it of.
+
+        The check on overfitting is not in it.
+        """
+        blind = any(
+            check.name is CheckName.CASES and check.outcome is None for check in self.checks
+        )
+        shape = GateShape(
+            metric=self.gate.measure,
+            cases=CaseRule.OFF if blind else self.gate.cases,
+            rule=self.gate.rule,
+            paired=self.mode is Mode.PAIRED,
+        )
+        return false_alarms_of(self.baseline, self.drop.trials, shape)
 
     @property
     def outcome(self) -> Outcome:
@@ -135,16 +152,7 @@ class RegressionGate:
             checks=(safety_check(candidate), coverage, *checks),
             comparison=comparison,
             drop=drop,
-            false_alarms=false_alarms_of(
-                baseline,
-                drop.trials,
-                GateShape(
-                    metric=self.measure,
-                    cases=CaseRule.OFF if _without_cases(baseline, candidate) else self.cases,
-                    rule=self.rule,
-                    paired=mode is Mode.PAIRED,
-                ),
-            ),
+            baseline=baseline,
             notes=tuple(_notes(self, comparison, baseline, candidate)),
         )
 

@@ -76,7 +76,7 @@ def to_markdown(decision: GateDecision) -> str:
         f"## Gate: {decision.outcome.upper()}",
         f"**{_MEANINGS[decision.outcome].capitalize()}.** Candidate "
         f"{plain(_name(found.candidate))} against baseline {plain(_name(found.baseline))} on "
-        f"{plain(found.suite)} `{found.suite_version}`, split {plain(found.split)}; "
+        f"{plain(found.suite)} {_code(found.suite_version)}, split {plain(found.split)}; "
         f"{told_settings(decision)}.",
         table(
             ["Check", "Outcome", "Found"],
@@ -89,7 +89,7 @@ def to_markdown(decision: GateDecision) -> str:
     for head, pairs in _moved(found):
         rows = (
             [
-                f"`{pair.id}`",
+                _code(pair.id),
                 percent(pair.reward_before),
                 percent(pair.reward_after),
                 signed(pair.difference),
@@ -219,6 +219,12 @@ def _own(decision: GateDecision) -> str:
     if decision.mode is Mode.SIGNIFICANT and decision.false_alarms:
         told += " The errors are those of each side, not of the pairs."
     return f"{told} The rule on overfitting is not in it." if without else told
+
+
+def _code(text: str) -> str:
+    """Write a name as code, which no markup in it can leave."""
+    quoted = one_line(text).replace("`", "'")
+    return f"`{quoted}`"
 
 
 def _name(text: str) -> str:
