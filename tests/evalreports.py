@@ -4,21 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from evalruns import trial_of
+
 from labkit.evals.report import RunReport, Totals
 from labkit.evals.results import CaseResult, TrialResult
-from labkit.evals.sample import Status
 
 VERSION = "0123456789abcdef"
 Trials = str | Sequence[float | None]
 
 
 def trial(number: int, score: float | None) -> TrialResult:
-    return TrialResult(
-        number=number,
-        status=Status.ERRORED if score is None else Status.GRADED,
-        passed=None if score is None else score == 1,
-        score=score,
-    )
+    if score is None:
+        return trial_of("?", number)
+    return replace(trial_of("+", number), passed=score == 1, score=score)
 
 
 def case(name: str, trials: Trials, *, tags: Iterable[str] = (), slices: str = "") -> CaseResult:

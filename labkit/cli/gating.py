@@ -7,9 +7,8 @@ from pathlib import Path
 from labkit.cli.console import complain, data, say
 from labkit.errors import InputError, IntegrityError, LabkitError, did_you_mean, refuse
 from labkit.evals.gate import GateDecision, RegressionGate
-from labkit.evals.gatejunit import to_junit
-from labkit.evals.gatereport import to_json, to_markdown, to_text
-from labkit.evals.gaterules import CaseRule, Metric, Mode, Want, bar_height, share
+from labkit.evals.gatereport import to_text
+from labkit.evals.gaterules import CaseRule, GateMode, Metric, Want, bar_height, share
 from labkit.evals.overfitting import Overfitting, overfitting
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import read_report
@@ -21,7 +20,7 @@ _STANDARD_OUTPUT = "-"
 _WARN, _BLOCK = "warn", "block"
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "cases": tuple(CaseRule),
-    "mode": tuple(Mode),
+    "mode": tuple(GateMode),
     "want": tuple(Want),
 }
 _READERS: Mapping[str, Callable[[str], object]] = {
@@ -100,7 +99,7 @@ def _gate(asked: Asked) -> RegressionGate:
         tolerance=settings["tolerance"],
         bar=settings["bar"],
         cases=CaseRule(settings["cases"]),
-        mode=Mode(settings["mode"]),
+        mode=GateMode(settings["mode"]),
         want=Want(settings["want"]),
     )
 
@@ -129,9 +128,9 @@ def _with_overfitting(decision: GateDecision, found: Overfitting, *, blocks: boo
 def _print(decision: GateDecision, written: Written) -> None:
     """Print the decision in words, or in the form asked for and the words beside it."""
     if written.as_json:
-        data(to_json(decision))
+        data(decision.to_json())
     elif written.prints_markdown:
-        data(to_markdown(decision))
+        data(decision.to_markdown())
     else:
         data(to_text(decision))
         return
@@ -140,6 +139,6 @@ def _print(decision: GateDecision, written: Written) -> None:
 
 def _write(decision: GateDecision, written: Written) -> None:
     if written.markdown and not written.prints_markdown:
-        replace_file(written.markdown, to_markdown(decision))
+        replace_file(written.markdown, decision.to_markdown())
     if written.junit:
-        replace_file(written.junit, to_junit(decision))
+        replace_file(written.junit, decision.to_junit())

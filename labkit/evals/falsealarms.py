@@ -20,7 +20,8 @@ from labkit.stats import (
     pass_hat_k,
 )
 
-_USUAL_ICC = 0.5
+USUAL_ICC = 0.5
+"""What public benchmarks of agents show, about."""
 _LOWEST_ICC, _HIGHEST_ICC = 0.1, 0.9
 _FEWEST_TO_ESTIMATE = 5
 _TWICE = 2
@@ -36,6 +37,9 @@ class FalseAlarms:
     mean_from: str
     icc: float
     icc_from: str
+    usual: Alarms | None
+    """The rates at the usual correlation, where the baseline's own was taken: few tasks tell it
+    badly, and a baseline that never wavers makes a gate look better than it is."""
     graded: bool
     """Whether the baseline has scores between 0 and 1, which the model does not know."""
 
@@ -51,6 +55,7 @@ class FalseAlarms:
             "mean_from": self.mean_from,
             "icc": self.icc,
             "icc_from": self.icc_from,
+            "block_at_usual_icc": (self.usual or self.rates).block,
             "graded": self.graded,
         }
 
@@ -78,15 +83,14 @@ def false_alarms_of(
     scored = [case for case in baseline.cases if case.valid_trials]
     mean, mean_from = _mean(baseline, scored)
     icc, icc_from = _icc(scored)
-    rates = false_alarms(
-        Alike(trials=Counter(trials), mean=mean, icc=icc),
-        GateRules(
-            value=shape.metric.of_counts,
-            lost=shape.cases.lost,
-            rule=shape.rule,
-            paired=shape.paired,
-        ),
+    rules = GateRules(
+        value=shape.metric.of_counts,
+        lost=shape.cases.lost,
+        rule=shape.rule,
+        paired=shape.paired,
     )
+    kinds = Counter(trials)
+    rates = false_alarms(Alike(trials=kinds, mean=mean, icc=icc), rules)
     return FalseAlarms(
         rates=rates,
         tasks=len(trials),
@@ -94,6 +98,9 @@ def false_alarms_of(
         mean_from=mean_from,
         icc=icc,
         icc_from=icc_from,
+        usual=None
+        if icc == USUAL_ICC
+        else false_alarms(Alike(trials=kinds, mean=mean, icc=USUAL_ICC), rules),
         graded=any(trial.score not in {0, 1} for case in scored for trial in case.valid),
     )
 
@@ -115,7 +122,7 @@ def _mean(baseline: RunReport, scored: Sequence[CaseResult]) -> tuple[float, str
 def _icc(scored: Sequence[CaseResult]) -> tuple[float, str]:
     repeated = [case for case in scored if case.valid_trials >= _TWICE]
     if len(repeated) < _FEWEST_TO_ESTIMATE:
-        return _USUAL_ICC, (
+        return USUAL_ICC, (
             f"the usual guess: the baseline has {counted(len(repeated), 'task')} with two trials"
         )
     once = sum(Fraction(case.passes, case.valid_trials) for case in repeated) / len(repeated)
@@ -124,6 +131,6 @@ def _icc(scored: Sequence[CaseResult]) -> tuple[float, str]:
     ) / len(repeated)
     found = intraclass_correlation(float(once), min(float(twice), float(once)))
     if found is None:
-        return _USUAL_ICC, "the usual guess: the baseline's trials all ended the same way"
+        return USUAL_ICC, "the usual guess: the baseline's trials all ended the same way"
     kept = min(max(found, _LOWEST_ICC), _HIGHEST_ICC)
     return kept, "the baseline's" if kept == found else f"the baseline's is {found:.2f}"

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from labkit.errors import InputError, refuse
 from labkit.evals.compare import Comparison, compare_runs
 from labkit.evals.drops import Drop, paired_drop, unpaired_drop
 from labkit.evals.falsealarms import FalseAlarms, GateShape, false_alarms_of
 from labkit.evals.gatechecks import Check, CheckName, coverage_check, safety_check, weakened
-from labkit.evals.gaterules import CaseRule, Metric, Mode, Want, bar_height, share
+from labkit.evals.gaterules import CaseRule, GateMode, Metric, Want, bar_height, share
 from labkit.evals.gatewords import told_cases, told_drop
 from labkit.evals.report import RunReport
-from labkit.fields import counted, first_words
+from labkit.fields import counted, first_words, json_text
 from labkit.stats import DropRule, Outcome
 
 _FEWEST_TO_TRUST = 5
@@ -25,7 +25,7 @@ class GateDecision:
     """What a gate decided, and everything that it decided by."""
 
     gate: "RegressionGate"
-    mode: Mode
+    mode: GateMode
     """The mode that was used."""
     checks: tuple[Check, ...]
     comparison: Comparison
@@ -47,7 +47,7 @@ class GateDecision:
             metric=self.gate.measure,
             cases=CaseRule.OFF if blind else self.gate.cases,
             rule=self.gate.rule,
-            paired=self.mode is Mode.PAIRED,
+            paired=self.mode is GateMode.PAIRED,
         )
         return false_alarms_of(self.baseline, self.drop.trials, shape)
 
@@ -76,6 +76,28 @@ class GateDecision:
             return ()
         return tuple(check.detail for check in self.checks if check.outcome is self.outcome)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision as plain values; fractions stand both exactly and as numbers."""
+        from labkit.evals.gatereport import to_dict  # noqa: PLC0415 - it knows decisions
+
+        return to_dict(self)
+
+    def to_json(self) -> str:
+        """Return the decision as JSON."""
+        return json_text(self.to_dict())
+
+    def to_markdown(self) -> str:
+        """Return the decision as Markdown, for the summary of a CI step."""
+        from labkit.evals.gatereport import to_markdown  # noqa: PLC0415 - it knows decisions
+
+        return to_markdown(self)
+
+    def to_junit(self) -> str:
+        """Return the decision as JUnit XML: a test for each check, and one for each case."""
+        from labkit.evals.gatejunit import to_junit  # noqa: PLC0415 - it knows decisions
+
+        return to_junit(self)
+
     def with_check(self, check: Check) -> Self:
         """Return the decision with one more check; too little measured still blocks nothing."""
         measured = all(
@@ -99,7 +121,7 @@ class RegressionGate:
     tolerance: Fraction | float | str = 0
     """How far the metric may drop (or, wanting better, has to rise) without deciding anything."""
     cases: CaseRule = CaseRule.ALL_TO_NONE
-    mode: Mode = Mode.PAIRED
+    mode: GateMode = GateMode.PAIRED
     bar: Fraction | float | str = 1
     """How many standard errors a change has to exceed."""
     want: Want = Want.NO_WORSE
@@ -110,7 +132,7 @@ class RegressionGate:
             ("tolerance", share),
             ("bar", bar_height),
             ("cases", CaseRule),
-            ("mode", Mode),
+            ("mode", GateMode),
             ("want", Want),
         ):
             try:
@@ -140,7 +162,7 @@ class RegressionGate:
         """
         refuse(list(_ungateable(baseline, candidate)), hint="evaluate the whole split, without ids")
         comparison = compare_runs(baseline, candidate)
-        mode = Mode.SIGNIFICANT if _without_cases(baseline, candidate) else self.mode
+        mode = GateMode.SIGNIFICANT if _without_cases(baseline, candidate) else self.mode
         drop = _drop(self.measure, mode, baseline, candidate)
         checks = [self._cases(comparison, baseline, candidate), self._metric(drop)]
         coverage = coverage_check(baseline, candidate)
@@ -204,13 +226,13 @@ def _without_cases(baseline: RunReport, candidate: RunReport) -> bool:
     return baseline.totals is not None or candidate.totals is not None
 
 
-def _drop(metric: Metric, mode: Mode, baseline: RunReport, candidate: RunReport) -> Drop:
+def _drop(metric: Metric, mode: GateMode, baseline: RunReport, candidate: RunReport) -> Drop:
     if metric.k and _without_cases(baseline, candidate):
         raise InputError(
             f"a report without its cases has no {metric.name} that a gate could use",
             hint="gate on the reward: --metric reward",
         )
-    found = paired_drop if mode is Mode.PAIRED else unpaired_drop
+    found = paired_drop if mode is GateMode.PAIRED else unpaired_drop
     return found(metric, baseline, candidate)
 
 
@@ -218,7 +240,7 @@ def _notes(
     gate: RegressionGate, comparison: Comparison, baseline: RunReport, candidate: RunReport
 ) -> Iterator[str]:
     if _without_cases(baseline, candidate):
-        if gate.mode is Mode.PAIRED:
+        if gate.mode is GateMode.PAIRED:
             yield (
                 "A report has no cases, so the drop was held against the standard errors of both "
                 "sides: pairing the tasks would see smaller drops."

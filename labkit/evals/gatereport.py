@@ -7,7 +7,7 @@ from typing import Any
 from labkit.evals.compare import Comparison, TaskPair
 from labkit.evals.gate import GateDecision
 from labkit.evals.gatechecks import Check, CheckName
-from labkit.evals.gaterules import Mode, Want
+from labkit.evals.gaterules import GateMode, Want
 from labkit.evals.gatewords import (
     errors,
     one_line,
@@ -18,7 +18,7 @@ from labkit.evals.gatewords import (
     told_noise,
     told_pair,
 )
-from labkit.fields import counted, json_text
+from labkit.fields import counted
 from labkit.report.wording import plain, table
 from labkit.stats import Outcome
 
@@ -107,11 +107,6 @@ def to_markdown(decision: GateDecision) -> str:
     blocks += [f"**Noise**: {told_noise(found)}", f"**This gate**: {_own(decision)}"]
     blocks += [f"- {plain(note)}" for note in decision.notes]
     return "\n\n".join(_clean(block) for block in blocks) + "\n"
-
-
-def to_json(decision: GateDecision) -> str:
-    """Return the decision as JSON with a final newline."""
-    return json_text(to_dict(decision))
 
 
 def to_dict(decision: GateDecision) -> dict[str, Any]:
@@ -216,7 +211,7 @@ def _rest(pairs: Sequence[TaskPair]) -> list[str]:
 def _own(decision: GateDecision) -> str:
     without = any(check.name is CheckName.OVERFITTING for check in decision.checks)
     told = told_alarms(decision.false_alarms)
-    if decision.mode is Mode.SIGNIFICANT and decision.false_alarms:
+    if decision.mode is GateMode.SIGNIFICANT and decision.false_alarms:
         told += " The errors are those of each side, not of the pairs."
     return f"{told} The rule on overfitting is not in it." if without else told
 

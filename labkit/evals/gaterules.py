@@ -39,7 +39,7 @@ class CaseRule(StrEnum):
                 assert_never(self)
 
 
-class Mode(StrEnum):
+class GateMode(StrEnum):
     """What the error of a drop is estimated from."""
 
     PAIRED = "paired"

@@ -7,12 +7,14 @@ from typing import assert_never
 
 from labkit.evals.compare import Comparison, TaskPair
 from labkit.evals.drops import Drop
-from labkit.evals.falsealarms import FalseAlarms
+from labkit.evals.falsealarms import USUAL_ICC, FalseAlarms
 from labkit.evals.gaterules import CaseRule, Metric
+from labkit.evals.junit import xml_text
 from labkit.fields import counted, first_words
 from labkit.stats import Bar, DropRule
 
 _SMALLEST_CHANCE = 0.1
+_SPACES = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
 def points(share: Fraction | float) -> str:
@@ -153,19 +155,22 @@ def told_alarms(found: FalseAlarms | None) -> str:
         else "computed, not drawn"
     )
     graded = "; marks between pass and fail move less than it supposes" if found.graded else ""
+    usual = (
+        f"; at the usual correlation of {USUAL_ICC:.2f} it would block {_chance(found.usual.block)}"
+        if found.usual
+        else ""
+    )
     return (
         f"a version that is the same would be blocked with a chance of {_chance(rates.block)}, and "
         f"not decided about with one of {_chance(rates.indecisive)} ({how}: "
         f"{counted(found.tasks, 'task')}; pass rate {found.mean:.2f}, {found.mean_from}; "
-        f"intra-class correlation {found.icc:.2f}, {found.icc_from}{graded})."
+        f"intra-class correlation {found.icc:.2f}, {found.icc_from}{usual}{graded})."
     )
 
 
 def one_line(text: str) -> str:
     """Return a text that can stand in any line, file or terminal: what is not printable, spelt."""
-    return "".join(
-        each if each.isprintable() else ascii(each)[1:-1] for each in text.replace("\n", " ")
-    )
+    return xml_text(text).translate(_SPACES)
 
 
 def _chance(chance: float) -> str:

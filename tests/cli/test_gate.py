@@ -1,6 +1,7 @@
 """`labkit gate`: two reports in, a verdict and its exit code out."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from cli.labs import Answer, labkit, require_clear
 from evalreports import Trials, case, report
+from evalruns import capitals, knows
 
+from labkit.evals import EvalCase, EvalRunner, Trial
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import to_dict
 from labkit.fields import json_text
@@ -64,6 +67,21 @@ def test_a_report_against_itself_passes(folder: Folder) -> None:
     assert answer.out.startswith("PASS: nothing speaks against the candidate\n")
     assert "this gate: a version that is the same would be blocked with a chance of" in answer.out
     assert answer.err == ""
+
+
+def test_runs_of_the_loop_are_gated_by_their_folders(folder: Folder) -> None:
+    """Byte-identical reports pass; a candidate that lost a capital is stopped."""
+    EvalRunner(candidate=knows, n=2).run(capitals(), folder=folder.path / "one")
+    shutil.copytree(folder.path / "one", folder.path / "same")
+
+    def forgets(case: EvalCase, trial: Trial) -> str:
+        return "?" if case.id == "japan" else knows(case, trial)
+
+    EvalRunner(candidate=forgets, n=2).run(capitals(), folder=folder.path / "other")
+    assert folder.gate("one", "same").code == 0
+    answer = folder.gate("one", "other")
+    assert answer.code == 1
+    assert "1 case: japan (2 of 2 before, 0 of 2 now)" in answer.out
 
 
 def test_a_regression_blocks_and_names_its_cases(folder: Folder) -> None:

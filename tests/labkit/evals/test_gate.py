@@ -9,7 +9,7 @@ from evalreports import case, report, totals
 from labkit.errors import InputError
 from labkit.evals.gate import GateDecision, RegressionGate
 from labkit.evals.gatechecks import Check, CheckName
-from labkit.evals.gaterules import CaseRule, Metric, Mode, Want, bar_height, share
+from labkit.evals.gaterules import CaseRule, GateMode, Metric, Want, bar_height, share
 from labkit.stats import Outcome
 
 PASS, BLOCK, INDECISIVE = Outcome.PASS, Outcome.BLOCK, Outcome.INDECISIVE
@@ -35,9 +35,9 @@ def decided(before: Any, after: Any, **settings: Any) -> GateDecision:
 @pytest.mark.parametrize(
     ("before", "after"), [(1.0, 0.0), (1.0, 0.9), (1 / 3, 0.0), (6 / 7, 3 / 7), (2 / 3, 1 / 3)]
 )
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", GateMode)
 def test_one_task_that_moved_is_exactly_at_the_bar(
-    n: int, before: float, after: float, mode: Mode
+    n: int, before: float, after: float, mode: GateMode
 ) -> None:
     settings = {"cases": CaseRule.OFF, "mode": mode}
     down = decided(many(n, before), many(n, before, t00=after), **settings)
@@ -45,7 +45,7 @@ def test_one_task_that_moved_is_exactly_at_the_bar(
     for decision in (down, up):
         assert decision.outcome is INDECISIVE
         assert "exactly at the bar of 1 standard error" in decision.reasons[0]
-        if mode is Mode.PAIRED:
+        if mode is GateMode.PAIRED:
             assert "one task moved" in decision.reasons[0]
     assert ": not accepted" in up.reasons[0]
     # A hair lower or higher, and it is on one side.
@@ -242,7 +242,7 @@ def test_without_cases_both_sides_errors_decide() -> None:
     assert gate.decide(before, same).outcome is PASS
     level = totals("3/4", "0", 20)
     found = gate.decide(before, level)
-    assert (found.mode, found.outcome) == (Mode.SIGNIFICANT, INDECISIVE)
+    assert (found.mode, found.outcome) == (GateMode.SIGNIFICANT, INDECISIVE)
     assert "exactly at the bar" in found.reasons[0]
     assert gate.decide(before, at).outcome is BLOCK
     assert gate.decide(before, totals("0.751", "0", 20)).outcome is INDECISIVE
@@ -320,6 +320,8 @@ def test_the_false_alarms_are_those_of_this_gate() -> None:
     assert found.false_alarms.mean == pytest.approx(5 / 9)
     assert "1.00" in found.false_alarms.icc_from
     assert not found.false_alarms.graded
+    assert found.false_alarms.usual
+    assert found.false_alarms.usual.block > found.false_alarms.rates.block
     off = decided(before, before, cases="off", tolerance="5%").false_alarms
     assert off
     assert off.rates.block < found.false_alarms.rates.block
@@ -344,6 +346,7 @@ def test_what_the_false_alarms_suppose(
     assert found.mean == pytest.approx(mean)
     assert found.icc == pytest.approx(icc)
     assert says in found.icc_from
+    assert (found.usual is None) is (found.icc == 0.5)
 
 
 def test_a_check_that_is_added_blocks_only_what_was_measured() -> None:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labkit.evals.gate import RegressionGate
-from labkit.evals.gaterules import CaseRule, Mode, Want
+from labkit.evals.gaterules import CaseRule, GateMode, Want
 from labkit.evals.report import RunReport
 from labkit.stats import Outcome
 
@@ -31,7 +31,7 @@ SETTINGS = st.fixed_dictionaries(
         "metric": st.sampled_from(["reward", "pass@1", "pass^2", "pass@2"]),
         "tolerance": st.sampled_from([0, "5%", "1/3", "1/7", "0.1"]),
         "cases": st.sampled_from(CaseRule),
-        "mode": st.sampled_from(Mode),
+        "mode": st.sampled_from(GateMode),
         "bar": st.sampled_from([0, 1, 2, "1.96"]),
         "want": st.sampled_from(Want),
     }
@@ -65,7 +65,7 @@ def test_one_more_task_that_ties_never_turns_a_pass_into_a_block(
     gate = RegressionGate(**settings)
     assume(gate.decide(*pair).outcome is Outcome.PASS)
     more = (replace(each, cases=(*each.cases, case("tie", tied))) for each in pair)
-    if gate.mode is Mode.PAIRED:
+    if gate.mode is GateMode.PAIRED:
         assert gate.decide(*more).outcome is not Outcome.BLOCK
 
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from labkit.evals.gate import GateDecision, RegressionGate
-from labkit.evals.gatejunit import to_junit
-from labkit.evals.gatereport import to_json, to_markdown, to_text
-from labkit.evals.gaterules import CaseRule, Mode
+from labkit.evals.gatereport import to_text
+from labkit.evals.gaterules import CaseRule, GateMode
 from labkit.evals.overfitting import overfitting
 
 NAMES = [f"t{number:02}" for number in range(9)]
@@ -39,7 +38,7 @@ def test_the_text_tells_verdict_why_which_tasks_how_large_and_how_often_for_noth
 
 
 def test_json_holds_figures_exactly() -> None:
-    values = json.loads(to_json(blocked()))
+    values = json.loads(blocked().to_json())
     assert values["schema"] == 1
     assert (values["outcome"], values["blocked"], len(values["reasons"])) == ("block", True, 2)
     assert values["metric"]["drop"] == {"exact": "3/8", "value": 0.375}
@@ -48,11 +47,12 @@ def test_json_holds_figures_exactly() -> None:
     assert values["comparison"]["slices"]["io"]["tasks"] == 8
     assert values["settings"]["tolerance"] == {"exact": "0", "value": 0.0}
     assert 0 < values["false_alarms"]["block"] < 1
+    assert values["false_alarms"]["block_at_usual_icc"] == values["false_alarms"]["block"]
     assert [each["name"] for each in values["checks"]] == ["safety", "coverage", "cases", "metric"]
 
 
 def test_markdown_is_tables_that_can_be_read() -> None:
-    tokens = MarkdownIt("commonmark").enable("table").parse(to_markdown(blocked()))
+    tokens = MarkdownIt("commonmark").enable("table").parse(blocked().to_markdown())
     kinds = [each.type for each in tokens]
     heads = [tokens[at + 1].content for at, kind in enumerate(kinds) if kind == "heading_open"]
     assert heads == ["Gate: BLOCK", "Worse", "By slice, as description only"]
@@ -62,7 +62,7 @@ def test_markdown_is_tables_that_can_be_read() -> None:
 
 def shown(decision: GateDecision) -> dict[str, str]:
     """Return what JUnit XML says of each test, and check its counts."""
-    root = ET.fromstring(to_junit(decision))  # noqa: S314 - our own
+    root = ET.fromstring(decision.to_junit())  # noqa: S314 - our own
     assert root.tag == "testsuites"
     for element in (root, *root):
         counts = {
@@ -108,8 +108,8 @@ def test_long_lists_are_cut_where_people_read() -> None:
     after = dict.fromkeys(before, "F")
     found = RegressionGate(cases=CaseRule.OFF).decide(report(before), report(after))
     assert "and 10 more tasks, named in the JSON" in to_text(found)
-    assert "and 10 more tasks" in to_markdown(found)
-    assert len(json.loads(to_json(found))["comparison"]["regressed"]) == 30
+    assert "and 10 more tasks" in found.to_markdown()
+    assert len(json.loads(found.to_json())["comparison"]["regressed"]) == 30
 
 
 def test_the_rule_on_overfitting_is_told_not_to_be_in_the_false_alarms() -> None:
@@ -120,9 +120,15 @@ def test_the_rule_on_overfitting_is_told_not_to_be_in_the_false_alarms() -> None
     assert shown(decision)["labkit.gate.overfitting"] == "passed"
 
 
+def test_a_baseline_that_tells_little_of_noise_does_not_flatter_the_gate() -> None:
+    one = report(dict.fromkeys("abc", "PP") | dict.fromkeys("def", "FF"))
+    text = to_text(RegressionGate().decide(one, one))
+    assert "intra-class correlation 0.90, the baseline's is 1.00; at the usual correlation" in text
+
+
 def test_what_was_drawn_says_how_far_it_may_be_off() -> None:
     one = report({"a": "P", "b": "F"})
-    found = RegressionGate(mode=Mode.SIGNIFICANT).decide(one, one)
+    found = RegressionGate(mode=GateMode.SIGNIFICANT).decide(one, one)
     assert "drawn 20,000 times, so up to " in to_text(found)
 
 
@@ -134,11 +140,11 @@ def test_names_that_act_act_nowhere(name: str) -> None:
     one = report(hostile, candidate=name, suite=name, suite_version=name, split=name)
     other = report([case(name, "F", slices=name or "x"), case("b", "P")], **_texts(one))
     found = RegressionGate().decide(one, other)
-    for form in (to_text(found), to_markdown(found), to_json(found), to_junit(found)):
+    for form in (to_text(found), found.to_markdown(), found.to_json(), found.to_junit()):
         form.encode()
         assert not set(form) & {"\x1b", "\x00", "\ud800", "\ufffe"}
-    ET.fromstring(to_junit(found))  # noqa: S314 - our own
-    assert "<script" not in MarkdownIt().render(to_markdown(found))
+    ET.fromstring(found.to_junit())  # noqa: S314 - our own
+    assert "<script" not in MarkdownIt().render(found.to_markdown())
 
 
 def _texts(one: Any) -> dict[str, str]:
@@ -151,6 +157,6 @@ def test_every_form_can_be_made_of_any_name(name: str, candidate: str) -> None:
     other = report([case(name, "FF"), case(f"{name}2", "PF")], candidate=candidate)
     found = RegressionGate().decide(one, other)
     assert len(to_text(found).encode().splitlines()) < 20
-    json.loads(to_json(found))
+    json.loads(found.to_json())
     assert len(shown(found)) >= 5
-    assert "t" in to_markdown(found)
+    assert "t" in found.to_markdown()
