@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from labkit.errors import InputError
-from labkit.evals.answers import CandidateError, read_answer
+from labkit.evals.answerfile import CandidateError, read_answer
 from labkit.evals.case import EvalCase
 from labkit.evals.kept import HostLimits, Kept, Program
 from labkit.evals.pipes import Channel, ClosedError, Heard, LateError, LongError

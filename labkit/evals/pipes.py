@@ -17,6 +17,7 @@ _LAST = 4096
 """How much is kept of the end of what a program says."""
 _SHOWN_LINES = 5
 _SHOWN = 500
+_LONGEST_POLL = 3600.0
 
 
 class LateError(Exception):
@@ -156,8 +157,9 @@ class Channel:
 
 def wait_for(end: int, event: int, until: float) -> None:
     """Wait until something can be done with a pipe; raises LateError after `until` (monotonic)."""
-    left = until - time.monotonic()
     poll = select.poll()
     poll.register(end, event)
-    if left <= 0 or not poll.poll(min(left, 86_400.0) * 1000):
-        raise LateError
+    while (left := until - time.monotonic()) > 0:
+        if poll.poll(min(left, _LONGEST_POLL) * 1000):
+            return
+    raise LateError

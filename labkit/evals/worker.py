@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from labkit.errors import did_you_mean
-from labkit.evals.answers import answer_values
+from labkit.evals.answerfile import answer_values
 from labkit.evals.case import EvalCase, Split
 from labkit.evals.escape import watched
 from labkit.evals.keeper import adopt_orphans

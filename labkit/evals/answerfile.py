@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labkit.errors import did_you_mean
+from labkit.errors import LabkitError, did_you_mean
 from labkit.evals.sample import Answer, Replacement
 from labkit.fields import first_words
 from labkit.graders.values import shown_type
@@ -16,8 +16,10 @@ FIELDS = (
 _EDIT = ("path", "search", "replace")
 
 
-class CandidateError(Exception):
+class CandidateError(LabkitError):
     """A candidate gave no answer: it crashed, raised, or wrote nonsense. Its sample is missing."""
+
+    exit_code = 3
 
 
 def answer_values(answer: Answer) -> dict[str, Any]:
