@@ -15,14 +15,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labkit import process
 from labkit.errors import InfrastructureError, ToolError
 from labkit.evals.pipes import LateError, wait_for
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 _LONGEST_ENDING = 15.0
@@ -96,7 +93,7 @@ class Kept:
         self._end: End | None = None
         self._said = b""
         self._lock = threading.Lock()
-        self._keeper: Popen[bytes] = process.start(
+        self._keeper = process.start(
             [sys.executable, "-I", "-S", _KEEPER, json.dumps(told), *program.argv],
             env=program.env,
             stderr=program.stderr,
