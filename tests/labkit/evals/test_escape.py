@@ -42,7 +42,7 @@ ESCAPES: dict[str, Callable[[Path, Path], object]] = {
     "open both": lambda _, out: (out / "there").open("r+"),
     "os.open": lambda _, out: os.open(out / "there", os.O_RDWR),
     "write_text": lambda _, out: (out / "there").write_text("new"),
-    "bytes path": lambda _, out: open(os.fsencode(out / "new"), "w"),
+    "bytes path": lambda _, out: os.mkdir(os.fsencode(out / "new")),  # noqa: PTH102 - bytes
     "mkdir": lambda _, out: (out / "new").mkdir(),
     "rmdir": lambda _, out: (out / "folder").rmdir(),
     "remove": lambda _, out: (out / "there").unlink(),
@@ -100,7 +100,7 @@ def test_an_escape_that_is_hushed_up_counts(tmp_path: Path, outside: Path) -> No
         for name in ("first", "second"):
             try:
                 (outside / name).write_text("x")
-            except Exception:  # noqa: BLE001 - the candidate hushes it up
+            except Exception:  # noqa: BLE001, S112 - the candidate hushes it up
                 continue
         return 4
 
@@ -132,7 +132,7 @@ def works_well(scratch: Path) -> int:
     shutil.copytree(scratch / "z", scratch / "y")
     shutil.rmtree(scratch / "y")
     os.utime(scratch / "calc.py")
-    with open(os.devnull, "w") as null:
+    with Path(os.devnull).open("w") as null:
         print("x", file=null)
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryFile() as file:
         Path(made, "sub").mkdir()
@@ -226,9 +226,11 @@ def test_a_hosted_function_is_watched_in_all_its_threads(tmp_path: Path, outside
         thread.join()
         return 1
     """
-    with hosted(tmp_path, body) as candidate:
-        with pytest.raises(Escaped, match=r"add lies outside the scratch folder"):
-            candidate(CASE, trial(tmp_path))
+    with (
+        hosted(tmp_path, body) as candidate,
+        pytest.raises(Escaped, match=r"add lies outside the scratch folder"),
+    ):
+        candidate(CASE, trial(tmp_path))
     assert not (outside / "add").exists()
     with Hosted(write(tmp_path, body), folder=tmp_path, allow=[outside]) as candidate:
         assert candidate(CASE, trial(tmp_path)).output == 1
@@ -247,9 +249,10 @@ def test_where_a_hosted_function_may_write(tmp_path: Path) -> None:
     """
     with hosted(tmp_path, body) as candidate:
         assert candidate(CASE, trial(tmp_path)).output == 1
-    with hosted(tmp_path, "Path('../beside').write_text('x')") as candidate:
-        with pytest.raises(Escaped):
-            candidate(CASE, trial(tmp_path))
-    with hosted(tmp_path, "Path('a', 'b').write_text('x')") as candidate:
-        with pytest.raises(CandidateError, match="FileNotFoundError"):
-            candidate(CASE, trial(tmp_path))
+    with hosted(tmp_path, "Path('../beside').write_text('x')") as candidate, pytest.raises(Escaped):
+        candidate(CASE, trial(tmp_path))
+    with (
+        hosted(tmp_path, "Path('a', 'b').write_text('x')") as candidate,
+        pytest.raises(CandidateError, match="FileNotFoundError"),
+    ):
+        candidate(CASE, trial(tmp_path))

@@ -148,9 +148,9 @@ def test_what_breaks_costs_one_sample_and_says_why(tmp_path: Path, name: str) ->
 def test_outcomes_of_its_own_are_passed_on(tmp_path: Path) -> None:
     body = "raise TimedOut('late') if case.inputs else Escaped('out')"
     with hosted(tmp_path, body) as candidate:
-        with pytest.raises(TimedOut, match="^late$"):
+        with pytest.raises(TimedOut, match=r"^late$"):
             candidate(case(1), trial(tmp_path))
-        with pytest.raises(Escaped, match="^out$"):
+        with pytest.raises(Escaped, match=r"^out$"):
             candidate(case(0), trial(tmp_path))
 
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from candidates import all_gone, alive
+from candidates import alive, all_gone
 
 from labkit.errors import ToolError
 from labkit.evals.kept import End, HostLimits, Kept, Program
@@ -43,7 +43,10 @@ def test_a_program_ends_in_its_code_and_is_heard(tmp_path: Path) -> None:
 
 
 def test_it_has_no_input_and_no_other_descriptor(tmp_path: Path) -> None:
-    script = "import os, sys; print(repr(sys.stdin.read()), sorted(map(int, os.listdir('/proc/self/fd'))))"
+    script = (
+        "import os, sys\n"
+        "print(repr(sys.stdin.read()), sorted(map(int, os.listdir('/proc/self/fd'))))"
+    )
     _, heard = run(tmp_path, sys.executable, "-c", script)
     assert heard.first.decode() == "'' [0, 1, 2, 3]\n"  # 3 is the folder that it lists
 
@@ -61,9 +64,9 @@ def test_a_signal_is_named(tmp_path: Path, name: str, words: str) -> None:
 
 
 def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="labkit-no-such could not be started: .*No such file"):
+    with pytest.raises(ToolError, match=r"labkit-no-such could not be started: .*No such file"):
         run(tmp_path, "labkit-no-such")
-    with pytest.raises(ToolError, match="sh could not be started: .*no-folder"):
+    with pytest.raises(ToolError, match=r"sh could not be started: .*no-folder"):
         run(tmp_path / "no-folder", "sh")
 
 
