@@ -2,7 +2,9 @@
 
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.report import RunReport
+from labkit.evals.reportfile import read_report
 from labkit.evals.results import CaseResult, Policy, TrialResult
+from labkit.evals.runner import EvalRunner, Keep, Progress
 from labkit.evals.sample import (
     Answer,
     Candidate,
@@ -20,8 +22,11 @@ __all__ = [
     "CaseResult",
     "Escaped",
     "EvalCase",
+    "EvalRunner",
     "EvalSuite",
+    "Keep",
     "Policy",
+    "Progress",
     "Replacement",
     "RunReport",
     "Sample",
@@ -30,4 +35,5 @@ __all__ = [
     "TimedOut",
     "Trial",
     "TrialResult",
+    "read_report",
 ]

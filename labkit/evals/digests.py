@@ -3,12 +3,14 @@
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from labkit.errors import InputError
 
 _DEEPEST = 50
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: object, where: str, depth: int = 0) -> object:
@@ -19,6 +21,8 @@ def plain(value: object, where: str, depth: int = 0) -> object:
     if depth > _DEEPEST:
         raise InputError(f"{where} is nested more than {_DEEPEST} deep")
     match value:
+        case str() if _SURROGATE.search(value):
+            raise InputError(f"{where} holds half a character", hint="write it as UTF-8")
         case None | bool() | int() | str():
             return value
         case float() if math.isfinite(value):
@@ -41,11 +45,16 @@ def folder_digest(folder: Path) -> str:
 
     Raises InputError when there is no such folder, or something in it is neither file nor folder.
     """
+    return contents_digest(
+        (name, path.read_bytes(), path.stat().st_mode) for name, path in files_of(folder)
+    )
+
+
+def contents_digest(files: Iterable[tuple[str, bytes, int]]) -> str:
+    """Return the SHA-256 of names, contents and modes, in the order of the names."""
     found = hashlib.sha256()
-    for name, path in files_of(folder):
-        data = path.read_bytes()
-        executable = bool(path.stat().st_mode & 0o100)
-        found.update(f"{len(name)}:{name}{int(executable)}{len(data)}:".encode())
+    for name, data, mode in files:
+        found.update(f"{len(name)}:{name}{int(bool(mode & 0o100))}{len(data)}:".encode())
         found.update(data)
     return found.hexdigest()
 
