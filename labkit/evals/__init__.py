@@ -1,10 +1,18 @@
 """The development loop: a suite of cases, a candidate, a report, and a gate between two."""
 
+from labkit.evals.answerfile import CandidateError
 from labkit.evals.case import EvalCase, EvalSuite, Split
+from labkit.evals.command import Command
 from labkit.evals.compare import Comparison, compare_runs
+from labkit.evals.escape import watched
 from labkit.evals.gate import GateDecision, RegressionGate
 from labkit.evals.gaterules import CaseRule, GateMode, Want
+from labkit.evals.hostcommand import HostCommand
+from labkit.evals.hosted import Hosted
+from labkit.evals.named import open_candidate
 from labkit.evals.overfitting import Overfitting
+from labkit.evals.probe import Nature, Probed, probe
+from labkit.evals.recorded import Recorded
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import read_report
 from labkit.evals.results import CaseResult, Policy, TrialResult
@@ -23,8 +31,10 @@ from labkit.evals.sample import (
 __all__ = [
     "Answer",
     "Candidate",
+    "CandidateError",
     "CaseResult",
     "CaseRule",
+    "Command",
     "Comparison",
     "Escaped",
     "EvalCase",
@@ -32,10 +42,15 @@ __all__ = [
     "EvalSuite",
     "GateDecision",
     "GateMode",
+    "HostCommand",
+    "Hosted",
     "Keep",
+    "Nature",
     "Overfitting",
     "Policy",
+    "Probed",
     "Progress",
+    "Recorded",
     "RegressionGate",
     "Replacement",
     "RunReport",
@@ -47,5 +62,8 @@ __all__ = [
     "TrialResult",
     "Want",
     "compare_runs",
+    "open_candidate",
+    "probe",
     "read_report",
+    "watched",
 ]

@@ -107,6 +107,8 @@ def edits(files: Files, scratch: str) -> tuple[str, ...]:
 
 
 def _walk(folder: str, prefix: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    if os.path.islink(folder):
+        return
     try:
         with os.scandir(folder) as entries:
             found = list(entries)
@@ -135,7 +137,14 @@ def _same(entry: "os.DirEntry[str]", laid: tuple[bytes, int]) -> bool:
 
 
 def remove(scratch: str) -> None:
-    """Remove a scratch folder, also where a candidate took its own rights away."""
+    """Remove a scratch folder, also where a candidate took its own rights away.
+
+    Where it is no folder any more, what is there in its place goes, and never what a link names.
+    """
+    if os.path.islink(scratch) or not os.path.isdir(scratch):
+        with suppress(OSError):
+            os.unlink(scratch)
+        return
     with suppress(OSError):
         _remove(scratch)
     if os.path.lexists(scratch):
@@ -177,15 +186,32 @@ class Remover:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder; much quicker than shutil for a handful of files."""
-    with os.scandir(folder) as entries:
+    """Remove a folder; much quicker than shutil for a handful of files. Never follows a link.
+
+    What is listed is what was opened, whatever stands at the path by then.
+    """
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        _empty(opened)
+    finally:
+        os.close(opened)
+    os.rmdir(folder)
+
+
+def _empty(opened: int) -> None:
+    with os.scandir(opened) as entries:
         found = list(entries)
     for entry in found:
-        if entry.is_dir(follow_symlinks=False):
-            _remove(entry.path)
-        else:
-            os.unlink(entry.path)
-    os.rmdir(folder)
+        if not entry.is_dir(follow_symlinks=False):
+            os.unlink(entry.name, dir_fd=opened)
+            continue
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        below = os.open(entry.name, flags, dir_fd=opened)
+        try:
+            _empty(below)
+        finally:
+            os.close(below)
+        os.rmdir(entry.name, dir_fd=opened)
 
 
 def _unlock(folder: str) -> None:
