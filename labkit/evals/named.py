@@ -121,9 +121,7 @@ def _function(text: str, options: Options) -> Named:
 
 
 def _named(candidate: Any, description: str, *, deterministic: bool = False) -> Named:
-    return Named(
-        name="", description=description, candidate=candidate, deterministic=deterministic
-    )
+    return Named(name="", description=description, candidate=candidate, deterministic=deterministic)
 
 
 _PREFIXES: dict[str, Callable[[str, Options], Named]] = {

@@ -119,9 +119,7 @@ def probe(
     if seeds[0] == seeds[1]:
         raise ValueError("two seeds are needed")
     usable = islice((case for case in cases if not case.problem), most)
-    return Probed(
-        seeds=seeds, evidence=tuple(_evidence(candidate, case, seeds) for case in usable)
-    )
+    return Probed(seeds=seeds, evidence=tuple(_evidence(candidate, case, seeds) for case in usable))
 
 
 def _evidence(candidate: Candidate, case: EvalCase, seeds: tuple[int, int]) -> Evidence:
@@ -132,9 +130,7 @@ def _evidence(candidate: Candidate, case: EvalCase, seeds: tuple[int, int]) -> E
         except Exception as error:  # noqa: BLE001 - a candidate may raise anything
             return Evidence(case=case.id, failure=f"{case.id}: {raised(error)}")
     once, again, other = found
-    return Evidence(
-        case=case.id, again=_different(once, again), other=_different(once, other)
-    )
+    return Evidence(case=case.id, again=_different(once, again), other=_different(once, other))
 
 
 def _different(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Answers that were recorded beforehand: a line of JSON for each sample, as benchmarks hand them in.
 
-    {"instance_id": "fix-1", "model_patch": "--- a/x.py..."}
-    {"id": "add", "number": 2, "output": 4, "cost": 0.01}
+{"instance_id": "fix-1", "model_patch": "--- a/x.py..."}
+{"id": "add", "number": 2, "output": 4, "cost": 0.01}
 """
 
 import json
