@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.errors import LabkitError, did_you_mean
+from labkit.evals.edits import read_replacements
 from labkit.evals.sample import Answer, Replacement
 from labkit.fields import first_words
 from labkit.graders.values import shown_type
@@ -14,6 +15,8 @@ FIELDS = (
     "replacements",
 )
 _EDIT = ("path", "search", "replace")
+_UNREADABLE = "problem"
+"""Of an edit that could not even be read: it is passed on, and never applies."""
 
 
 class CandidateError(LabkitError):
@@ -27,7 +30,8 @@ def answer_values(answer: Answer) -> dict[str, Any]:
     values = {name: getattr(answer, name) for name in FIELDS}
     if answer.replacements is not None:
         values["replacements"] = [
-            {name: getattr(each, name) for name in _EDIT} for each in answer.replacements
+            {name: getattr(each, name) for name in (*_EDIT, _UNREADABLE)}
+            for each in answer.replacements
         ]
     values["trace"] = list(answer.trace)
     return {name: each for name, each in values.items() if each is not None and each != []}
@@ -53,7 +57,6 @@ def read_answer(values: Mapping[Any, Any]) -> Answer:
     )
     if problems:
         raise CandidateError("; ".join(problems[:8]))
-    edits = values.get("replacements")
     return Answer(
         output=values.get("output"),
         trace=tuple(values.get("trace") or ()),
@@ -61,8 +64,14 @@ def read_answer(values: Mapping[Any, Any]) -> Answer:
         cost=values.get("cost"),
         success_self_reported=values.get("success_self_reported"),
         diff=values.get("diff"),
-        replacements=None if edits is None else tuple(Replacement(**edit) for edit in edits),
+        replacements=_edits(values.get("replacements")),
     )
+
+
+def _edits(value: Any) -> tuple[Replacement, ...] | None:
+    if isinstance(value, str):
+        return read_replacements(value)
+    return None if value is None else tuple(Replacement(**edit) for edit in value)
 
 
 def _number_problem(name: str, value: object) -> str | None:
@@ -89,14 +98,14 @@ def _trace_problem(value: object) -> str | None:
 
 
 def _edits_problem(value: object) -> str | None:
-    if value is None:
+    if value is None or isinstance(value, str):
         return None
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return '"replacements" must be a list'
+    if not isinstance(value, Sequence):
+        return '"replacements" must be a list, or a text of search/replace blocks'
     for count, edit in enumerate(value, 1):
-        if not isinstance(edit, Mapping) or set(edit) != set(_EDIT):
+        if not isinstance(edit, Mapping) or {*edit} - {_UNREADABLE} != {*_EDIT}:
             return f'replacement {count} must have "path", "search" and "replace", and no more'
-        wrong = [name for name in _EDIT if type(edit[name]) is not str]
+        wrong = [name for name in edit if type(edit[name]) is not str]
         if wrong:
             return f"replacement {count}: {first_words(wrong)} must be a text"
     return None

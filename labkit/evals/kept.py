@@ -15,19 +15,17 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labkit import process
 from labkit.errors import InfrastructureError, ToolError
 from labkit.evals.pipes import LateError, wait_for
 
-if TYPE_CHECKING:
-    from subprocess import Popen
-
 _KEEPER = Path(__file__).with_name("keeper.py")
 _LONGEST_ENDING = 15.0
 _MIB = 1024 * 1024
 _PIECE = 4096
+_MOMENT = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +75,7 @@ class Program:
     env: Mapping[str, str]
     stdout: int
     stderr: int
+    """Ends of pipes, not this process's own standard streams."""
     passed: Sequence[int] = ()
     """Further descriptors that it is given, under the same numbers."""
     limits: HostLimits = field(default_factory=HostLimits)
@@ -96,7 +95,7 @@ class Kept:
         self._end: End | None = None
         self._said = b""
         self._lock = threading.Lock()
-        self._keeper: Popen[bytes] = process.start(
+        self._keeper = process.start(
             [sys.executable, "-I", "-S", _KEEPER, json.dumps(told), *program.argv],
             env=program.env,
             stderr=program.stderr,
@@ -140,12 +139,19 @@ class Kept:
         if not said and self._pid is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)
-        self._keeper.kill()
-        self._keeper.wait()
         for pipe in (self._keeper.stdin, self._keeper.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
+        self._await_keeper()
+
+    def _await_keeper(self) -> None:
+        """Let the keeper, who has lost its tether, do its work; a stuck one is killed."""
+        until = time.monotonic() + _LONGEST_ENDING
+        while self._keeper.poll() is None and time.monotonic() < until:
+            time.sleep(_MOMENT)
+        self._keeper.kill()
+        self._keeper.wait()
 
     def _line(self, seconds: float) -> dict[str, Any] | None:
         """Return the keeper's next line, an empty one when it is gone; None when none came."""

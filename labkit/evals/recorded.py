@@ -1,4 +1,4 @@
-"""Answers that were recorded beforehand: a line of JSON for each sample, as benchmarks hand them in.
+"""Answers that were recorded beforehand: a line of JSON for each sample, as benchmarks have it.
 
 {"instance_id": "fix-1", "model_patch": "--- a/x.py..."}
 {"id": "add", "number": 2, "output": 4, "cost": 0.01}

@@ -135,14 +135,14 @@ def _answer(function: Function, asked: Mapping[str, Any], folder: str) -> dict[s
 
 
 def _said(function: Function, asked: Mapping[str, Any], folder: str) -> bytes:
-    said = _answer(function, asked, folder)
-    about = {"token": asked["token"], "left": _left_something()}
     try:
-        return pack(said | about, "the answer")
+        said = pack(_answer(function, asked, folder), "the answer")
     except UnfitError as error:
-        return pack({"raised": str(error)} | about, "the answer")
+        said = pack({"raised": str(error)}, "it")
     except BaseException as error:  # noqa: BLE001 - a value's own code may do anything
-        return pack({"raised": f"the answer cannot be read: {raised(error)}"} | about, "it")
+        said = pack({"raised": f"the answer cannot be read: {raised(error)}"}, "it")
+    about = pack({"token": asked["token"], "left": _left_something()}, "it")
+    return said[:-1] + b"," + about[1:]
 
 
 def _left_something() -> bool:
