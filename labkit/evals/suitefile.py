@@ -94,8 +94,10 @@ def suite_of(data: bytes, path: Path) -> SuiteFile:
 
 
 def _file_of(path: Path) -> Path:
-    if not path.is_dir():
+    if path.is_file():
         return path
+    if not path.is_dir():
+        raise InputError(f"no file {path}", hint=_START)
     found = [path / name for name in SUITE_NAMES if (path / name).is_file()]
     if len(found) > 1:
         names = " and ".join(file.name for file in found)
