@@ -31,13 +31,7 @@ def pattern_problem(text: str) -> str:
 
 
 def _is_sound(text: str) -> bool:
-    if not is_pattern(text):
-        return True
-    if _NESTED.search(text):
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Python's re: a newer one may read a set otherwise
-        return _compiled(text) is not None
+    return not is_pattern(text) or _compiled(text) is not None
 
 
 def within(path: str, places: tuple[str, ...]) -> bool:
@@ -57,7 +51,8 @@ def _below(path: str, place: str) -> bool:
 
 def _matches(path: str, place: str) -> bool:
     pattern = _compiled(place) if is_pattern(place) else None
-    return pattern is not None and pattern.match(path) is not None
+    # Where the pattern has a beginning, it begins with ^.
+    return pattern is not None and pattern.search(path) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -65,9 +60,13 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
     """Return a pattern as a regular expression that also holds for all that lies below it."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - slow
 
+    if _NESTED.search(pattern):
+        return None
     try:
-        made = GitIgnoreSpecPattern("/" + pattern.strip("/")).regex
-        # Names may hold line ends, and no set of characters means a slash.
-        return None if made is None else re.compile(_SET.sub("(?!/)[", made.pattern), re.DOTALL)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python's re: a newer one may read a set otherwise
+            made = GitIgnoreSpecPattern("/" + pattern.strip("/")).regex
+            # Names may hold line ends, and no set of characters means a slash.
+            return None if made is None else re.compile(_SET.sub("(?!/)[", made.pattern), re.DOTALL)
     except (ValueError, re.error):
         return None

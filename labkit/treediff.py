@@ -6,7 +6,7 @@ wrote is opened by name here, so no hook, filter, link or setting of its making 
 """
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def diff_returned(
         for path in _ignored(scratch, base, state, Path(folder)):
             del state.changed[path]
             state.leave_out(path, "ignored by the project's own rules")
-        tree = _result_tree(scratch, base, state)
+        tree = write_tree(scratch, base.tree, _gone(base, state), state.changed)
         changed = tuple(sorted([*state.changed, *_gone(base, state)]))
         state.changed.clear()  # the scratch repository has the content: no need to hold it twice
         return TreeDiff(
@@ -177,21 +177,31 @@ def _gone(base: Base, state: _Returned) -> tuple[bytes, ...]:
     )
 
 
-def _result_tree(scratch: Repository, base: Base, state: _Returned) -> str:
-    """Write the changed files to the scratch repository; return the id of the whole result."""
+def write_tree(
+    scratch: Repository,
+    base: str,
+    gone: Iterable[bytes],
+    changed: Mapping[bytes, tuple[str, bytes]],
+) -> str:
+    """Write files (mode and content by path) on top of a tree without `gone`; return its id.
+
+    `base` is a tree that `scratch` can read; empty for the tree of nothing.
+    """
     # One pack, not compressed: it is read once and thrown away.
     settings = ("-c", "fastimport.unpackLimit=1", "-c", "pack.compression=0")
     options = ("--quiet", "--force", "--done")
-    answer = scratch.git(*settings, "fast-import", *options, stdin=_stream(base, state))
+    stream = _stream(base, gone, changed)
+    answer = scratch.git(*settings, "fast-import", *options, stdin=stream)
     return answer.stdout.split()[2].decode()  # "040000 tree <id>", then the path
 
 
-def _stream(base: Base, state: _Returned) -> bytes:
+def _stream(base: str, gone: Iterable[bytes], changed: Mapping[bytes, tuple[str, bytes]]) -> bytes:
     """Return the fast-import stream that makes the result tree and asks for its id."""
     parts = [b"commit %s\ncommitter labkit <labkit@localhost> 0 +0000\ndata 0\n" % _REF.encode()]
-    parts.append(b"M 040000 %s \n" % base.tree.encode())
-    parts.extend(b"D %s\n" % quoted(path) for path in _gone(base, state))
-    for path, (mode, data) in sorted(state.changed.items()):
+    if base:
+        parts.append(b"M 040000 %s \n" % base.encode())
+    parts.extend(b"D %s\n" % quoted(path) for path in gone)
+    for path, (mode, data) in sorted(changed.items()):
         header = b"M %s inline %s\ndata %d\n" % (mode.encode(), quoted(path), len(data))
         parts.extend((header, data, b"\n"))
     parts.append(b'ls ""\n\ndone\n')

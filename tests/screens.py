@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from labkit.archive import Entry, Kind
-from labkit_grader.place import Applied
+from labkit.patch.place import Applied
 from labkit_grader.screen.screening import suspicions
 
 Files = Mapping[str, str | bytes]

@@ -12,7 +12,7 @@ import threading
 from labkit.building import Built, NotBuilt, Workbench, build_tree
 from labkit.errors import ToolError
 from labkit.fields import first_words
-from labkit_grader.place import Tree, shown
+from labkit.patch.place import Tree, shown
 from labkit_grader.protected import may_be_made
 from labkit_grader.runners import Reached
 

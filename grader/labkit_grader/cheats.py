@@ -13,9 +13,9 @@ from enum import StrEnum
 
 from labkit.archive import Entry, Kind
 from labkit.model import Category
+from labkit.patch.place import Applied, Tree, base_tree, shown
 from labkit.testpaths import is_test
 from labkit_grader.oracles.interface import Case
-from labkit_grader.place import Applied, Tree, base_tree, shown
 from labkit_grader.testrun import Runner
 
 EARLY, EARLY_LATE = "early exit", "early exit at the end"

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from labkit.patch.place import Applied, shown
 from labkit.tasks import forbidden_edits
 from labkit_grader.cheats import EARLY, EARLY_LATE, EARLY_SHELL, Blame, Cheat, cheats_of
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Proof, Work
 from labkit_grader.oracles.registry import oracle_for
-from labkit_grader.place import Applied, shown
 
 _MEANS = {
     "empty diff": "an empty diff passes: the hidden tests prove nothing",

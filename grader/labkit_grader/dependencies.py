@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from labkit.archive import Entry, Kind
 from labkit.fields import first_words
-from labkit_grader.place import Tree, shown
+from labkit.patch.place import Tree, shown
 from labkit_grader.pysource import UnreadableError, parse
 
 Names = Mapping[str, str]

@@ -16,10 +16,10 @@ from labkit.archive import Entry, Kind, write_tar
 from labkit.building import NotBuilt
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
+from labkit.patch.place import Tree
 from labkit.sandbox.interface import Limits, Sandbox, Spec, Streams
 from labkit_grader.builder import Builder
 from labkit_grader.command import RESULTS, Command
-from labkit_grader.place import Tree
 from labkit_grader.reports import apart, collect_reports, report_file, test_run
 from labkit_grader.sentinel import Sentinel
 from labkit_grader.testrun import OURS, Runner, TestRun

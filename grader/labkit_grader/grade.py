@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from labkit.errors import InfrastructureError, ToolError
 from labkit.fields import first_words
 from labkit.model import Category, Flag, RunId, Verdict
+from labkit.patch.place import Applied, NotApplied, apply_to_base, base_tree, shown
 from labkit.records import GradeRecord
 from labkit.tasks import forbidden_edits
 from labkit.transcripts.detect import read_transcript
@@ -14,7 +15,6 @@ from labkit_grader.dependencies import changes
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case, Finding, Work
 from labkit_grader.oracles.registry import oracle_for
-from labkit_grader.place import Applied, NotApplied, apply_to_base, base_tree, shown
 from labkit_grader.review import for_people
 from labkit_grader.submission import Submission, sentence, submission_of, was_handed_in
 

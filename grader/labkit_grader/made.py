@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from labkit.patch.place import Tree
 from labkit_grader.mutants import Mutant
-from labkit_grader.place import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from labkit_grader.place import Tree
+from labkit.patch.place import Tree
 from labkit_grader.vocabulary import WORD, is_binary, text_of
 
 _TESTS = re.compile(

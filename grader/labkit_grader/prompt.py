@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from labkit.fields import counted
 from labkit.model import Category
+from labkit.patch.place import Tree
 from labkit.scaffold import left_of_template
 from labkit.testpaths import PathKind, path_kind
 from labkit_grader.needed import HiddenNames, hidden_names
-from labkit_grader.place import Tree
 from labkit_grader.remarks import Kind, PromptCheck, Remark
 from labkit_grader.vocabulary import WORD, Code, Known, code_of_all, plain, text_of
 

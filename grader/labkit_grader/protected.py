@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from labkit.archive import Entry, Kind
 from labkit.globs import within
 from labkit.model import Category
+from labkit.patch.place import Tree, shown
 from labkit.tasks import Task, forbidden_edits
 from labkit.testpaths import is_test
 from labkit_grader.command import is_own_runner
-from labkit_grader.place import Tree, shown
 from labkit_grader.runners import MOST_TOML, Reached, reached
 
 TEST_FOLDERS = frozenset({"tests", "test", "__tests__"})

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from labkit.archive import Kind
-from labkit_grader.place import Tree
+from labkit.patch.place import Tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OTHER_SCOPES = (

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from labkit.model import Category, Flag
+from labkit.patch.place import Applied, base_tree
 from labkit.records import GradeRecord
 from labkit_grader.builder import UNDOES
 from labkit_grader.oracles.interface import Case
-from labkit_grader.place import Applied, base_tree
 from labkit_grader.screen.screening import suspicions
 from labkit_grader.testrun import Runner
 

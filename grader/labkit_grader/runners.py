@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from labkit.archive import Entry, Kind
 from labkit.globs import within
-from labkit_grader.place import Tree
+from labkit.patch.place import Tree
 
 _MOST_SCRIPT = 256 * 1024
 MOST_TOML = 256 * 1024

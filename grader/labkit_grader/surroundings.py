@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from labkit.building import Surroundings, Workbench
+from labkit.patch.place import base_tree
 from labkit_grader.builder import Builder
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.interface import Case
-from labkit_grader.place import base_tree
 from labkit_grader.protected import own_runner
 
 

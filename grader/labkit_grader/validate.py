@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from labkit.errors import InputError
 from labkit.fields import json_text
 from labkit.model import Category
+from labkit.patch.place import Applied, NotApplied, base_tree
 from labkit.suite import content_digest, field_digests
 from labkit_grader.builder import SetupProblemError
 from labkit_grader.cheatsuite import Tried, try_cheats
@@ -15,7 +16,6 @@ from labkit_grader.material import Expected
 from labkit_grader.oracles.interface import Case, Proof
 from labkit_grader.oracles.registry import oracle_for
 from labkit_grader.oracles.sides import solution_tree
-from labkit_grader.place import Applied, NotApplied, base_tree
 from labkit_grader.prompt import Background, check_prompt
 from labkit_grader.remarks import PromptCheck
 from labkit_grader.repeats import Repeats, chance_of_notice

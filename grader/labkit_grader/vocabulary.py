@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from labkit_grader.place import Tree
+from labkit.patch.place import Tree
 
 WORD = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`")

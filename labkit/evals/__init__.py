@@ -3,6 +3,7 @@
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult, Policy, TrialResult
+from labkit.evals.runner import EvalRunner, Keep, Progress
 from labkit.evals.sample import (
     Answer,
     Candidate,
@@ -20,8 +21,11 @@ __all__ = [
     "CaseResult",
     "Escaped",
     "EvalCase",
+    "EvalRunner",
     "EvalSuite",
+    "Keep",
     "Policy",
+    "Progress",
     "Replacement",
     "RunReport",
     "Sample",

@@ -3,12 +3,14 @@
 import hashlib
 import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from labkit.errors import InputError
 
 _DEEPEST = 50
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: object, where: str, depth: int = 0) -> object:
@@ -19,6 +21,8 @@ def plain(value: object, where: str, depth: int = 0) -> object:
     if depth > _DEEPEST:
         raise InputError(f"{where} is nested more than {_DEEPEST} deep")
     match value:
+        case str() if _SURROGATE.search(value):
+            raise InputError(f"{where} holds half a character", hint="write it as UTF-8")
         case None | bool() | int() | str():
             return value
         case float() if math.isfinite(value):

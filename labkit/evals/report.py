@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from labkit.evals.metrics import (
     Figures,
@@ -15,7 +16,7 @@ from labkit.evals.metrics import (
     safety_of,
 )
 from labkit.evals.results import CaseResult, Policy
-from labkit.fields import counted, first_words
+from labkit.fields import counted, first_words, json_text
 
 LEAST_COVERAGE = Fraction(3, 5)
 _FEWEST_TO_ESTIMATE = 2
@@ -112,6 +113,28 @@ class RunReport:
     def decisive(self) -> bool:
         """Whether enough was measured to decide by."""
         return self.coverage is not None and self.coverage >= LEAST_COVERAGE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values: what report.json holds."""
+        from labkit.evals.reportfile import to_dict  # noqa: PLC0415 - it reads reports, too
+
+        return to_dict(self)
+
+    def to_json(self) -> str:
+        """Return report.json's text."""
+        return json_text(self.to_dict())
+
+    def to_junit(self) -> str:
+        """Return the report as JUnit XML."""
+        from labkit.evals.junit import to_junit  # noqa: PLC0415 - it knows reports
+
+        return to_junit(self)
+
+    def to_markdown(self) -> str:
+        """Return the report as a page of Markdown."""
+        from labkit.evals.markdown import to_markdown  # noqa: PLC0415 - it knows reports
+
+        return to_markdown(self)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -36,6 +36,8 @@ class Replacement:
     search: str
     """Empty: the file is new."""
     replace: str
+    problem: str = ""
+    """Why no edit could be read here; such a one never applies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

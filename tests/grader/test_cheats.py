@@ -8,12 +8,12 @@ import pytest
 from gradings import BASE, CALC, DRAFT, FIXED, HIDDEN, Files, Set, bench_of, make_set
 
 from labkit.model import Category
+from labkit.patch.place import Applied
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.interface import Sandbox
 from labkit_grader.cheats import Cheat, cheats_of, examples_in
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.sides import solution_tree
-from labkit_grader.place import Applied
 from labkit_grader.repeats import Repeats
 from labkit_grader.validate import Evidence, validate_task
 

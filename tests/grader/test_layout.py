@@ -9,10 +9,10 @@ from labkit.archive import Kind
 from labkit.errors import InputError
 from labkit.model import Category
 from labkit.nodes import dump_yaml
+from labkit.patch.place import base_tree
 from labkit.sandbox.interface import Sandbox
 from labkit_grader.material import read_material
 from labkit_grader.oracles.sides import stage
-from labkit_grader.place import base_tree
 
 LAYOUT = dump_yaml(
     {"executable": ["tests/go.sh"], "links": {"tests/l": "../a"}, "removed": ["test/old.py"]}

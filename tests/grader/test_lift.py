@@ -5,7 +5,7 @@ from gradings import BASE, FIXED, Project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labkit_grader.lift import Lifted, Refused, lift
+from labkit.patch.lift import Lifted, Refused, lift
 
 PATCH = b"""\
 diff --git a/calc.py b/calc.py

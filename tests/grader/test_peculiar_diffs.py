@@ -10,9 +10,9 @@ from labkit.archive import Entry, Kind
 from labkit.export import read_base
 from labkit.git import EXECUTABLE, REGULAR, SYMLINK
 from labkit.model import Flag, Verdict
+from labkit.patch.place import Applied, NotApplied, apply_to_base, shown
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.tasks import forbidden_edits
-from labkit_grader.place import Applied, NotApplied, apply_to_base, shown
 
 MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
 Start = dict[bytes, tuple[str, bytes]]

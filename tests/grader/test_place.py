@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labkit.export import read_base
-from labkit_grader.place import Applied, NotApplied, apply_to_base, base_tree
+from labkit.patch.place import Applied, NotApplied, apply_to_base, base_tree
 
 CRLF = CALC.replace("\n", "\r\n")
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from labkit.archive import Entry, Kind
 from labkit.model import Category
+from labkit.patch.place import Tree
 from labkit.scaffold import is_untouched, prompt_skeleton
-from labkit_grader.place import Tree
 from labkit_grader.prompt import Background, check_prompt, count_words
 from labkit_grader.vocabulary import WORD, code_of
 

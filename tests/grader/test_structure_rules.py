@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from labkit.archive import Entry, Kind
 from labkit.errors import InputError
 from labkit.model import Category
+from labkit.patch.place import Tree
 from labkit_grader.oraclefile import read_rules
-from labkit_grader.place import Tree
 from labkit_grader.structure.rules import Rule, why_not
 
 FUNCTION = "def f(x):\n    if x:\n        return 1\n    for y in x:\n        y()\n    return 2\n"

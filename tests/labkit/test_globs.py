@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labkit.globs import is_pattern, pattern_problem, within
@@ -83,6 +83,7 @@ def test_plain_paths_have_no_problem(text: str) -> None:
 
 
 @given(st.text("ab/.*?[]!-{},\\ ", max_size=12), st.text("ab/.\n[]", max_size=12))
+@example("[[]", "")
 def test_any_place_and_any_path_have_an_answer(place: str, path: str) -> None:
     pattern_problem(place)
     assert within(path, (place,)) in (True, False)
@@ -90,6 +91,7 @@ def test_any_place_and_any_path_have_an_answer(place: str, path: str) -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "*", "?", "**"]), min_size=1, max_size=4),
        st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=5))  # fmt: skip
+@example(["**", "*", "**"], ["a", "a"])
 def test_patterns_mean_what_folders_by_folders_say(pattern: list[str], path: list[str]) -> None:
     """The same, worked out by trying every way to give names to the pattern's parts."""
 

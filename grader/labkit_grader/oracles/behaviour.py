@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from labkit.patch.place import NotApplied
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.compared import Compared, Sides, compare
 from labkit_grader.oracles.confirmed import grade_tests
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
 from labkit_grader.oracles.reasons import tests
 from labkit_grader.oracles.sides import prove_sides, run_sides
-from labkit_grader.place import NotApplied
 from labkit_grader.repeats import Repeats
 from labkit_grader.testrun import BROKEN, PASSED
 

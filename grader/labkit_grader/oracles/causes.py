@@ -3,8 +3,8 @@
 import re
 from enum import StrEnum
 
+from labkit.patch.place import shown
 from labkit_grader.oracles.interface import Case
-from labkit_grader.place import shown
 
 _NO_MODULE = re.compile(r"No module named ['\"]?([A-Za-z_][\w.]*)")
 _ERROR = re.compile(r"^E\s+(?P<error>\S.*)$", re.MULTILINE)

@@ -7,11 +7,11 @@ from typing import Protocol
 from labkit.export import Base
 from labkit.git import Repository
 from labkit.model import Flag
+from labkit.patch.place import Applied, leading, shown
 from labkit.tasks import Task
 from labkit_grader.command import Command, read_command
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected, Material
-from labkit_grader.place import Applied, leading, shown
 from labkit_grader.repeats import Repeats
 from labkit_grader.selection import python_files
 

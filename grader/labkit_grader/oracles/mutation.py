@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from labkit.errors import IntegrityError
 from labkit.fields import first_words
+from labkit.patch.place import Tree, base_tree
 from labkit_grader.execute import Bench
 from labkit_grader.made import Made, with_fault, with_files
 from labkit_grader.material import Expected
@@ -23,7 +24,6 @@ from labkit_grader.oracles.suites import (
     planted_faults,
 )
 from labkit_grader.oracles.written import grade_written
-from labkit_grader.place import Tree, base_tree
 from labkit_grader.pysource import Source, UnreadableError, read_source
 from labkit_grader.repeats import Repeats
 from labkit_grader.testrun import BROKEN, PASSED, TestRun

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from labkit.fields import first_words
 from labkit.model import Category, Ended
+from labkit.patch.place import NotApplied, apply_to_base, base_tree
 from labkit.testpaths import is_test as is_test_path
 from labkit_grader.oracles.causes import (
     Cause,
@@ -14,7 +15,6 @@ from labkit_grader.oracles.causes import (
 )
 from labkit_grader.oracles.compared import Compared, Sides
 from labkit_grader.oracles.interface import Case
-from labkit_grader.place import NotApplied, apply_to_base, base_tree
 from labkit_grader.protected import guard
 from labkit_grader.testrun import BROKEN, PASSED, Runner, TestRun
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from labkit.fields import first_words
+from labkit.patch.place import NotApplied, Tree, base_tree
 from labkit_grader.command import Command
 from labkit_grader.execute import Bench
 from labkit_grader.oracles.compared import Compared, compare
@@ -15,7 +16,6 @@ from labkit_grader.oracles.sides import (
     solution_tree,
     stage,
 )
-from labkit_grader.place import NotApplied, Tree, base_tree
 from labkit_grader.repeats import Repeats
 from labkit_grader.structure.reading import Structure
 from labkit_grader.structure.rules import why_not

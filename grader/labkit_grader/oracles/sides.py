@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from labkit.model import Ended, Flag
+from labkit.patch.place import Applied, NotApplied, Tree, apply_to_base, base_tree
 from labkit_grader.execute import Bench
 from labkit_grader.material import Expected
 from labkit_grader.oracles.compared import Compared, Sides
@@ -14,7 +15,6 @@ from labkit_grader.oracles.guarding import Guarding, find_guards
 from labkit_grader.oracles.interface import Case, Proof
 from labkit_grader.oracles.reasons import notes_of, problems_of
 from labkit_grader.oracles.rounds import run_rounds
-from labkit_grader.place import Applied, NotApplied, Tree, apply_to_base, base_tree
 from labkit_grader.protected import Guarded, guard, lay
 from labkit_grader.repeats import Repeats
 from labkit_grader.testrun import TestRun

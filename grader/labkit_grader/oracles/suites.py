@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from labkit.archive import Entry
 from labkit.errors import IntegrityError
+from labkit.patch.place import NotApplied, Tree, apply_to_base, base_tree, shown
 from labkit_grader.execute import Bench, run_tests
 from labkit_grader.made import Made, with_fault
 from labkit_grader.oracles.interface import Case
-from labkit_grader.place import NotApplied, Tree, apply_to_base, base_tree, shown
 from labkit_grader.protected import in_test_folder, lay
 from labkit_grader.pysource import Source, UnreadableError, read_source
 from labkit_grader.testrun import BROKEN, MISSING, PASSED, TestRun

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from labkit.fields import first_words
 from labkit.globs import within
 from labkit.model import Category
+from labkit.patch.place import NotApplied, apply_to_base, shown
 from labkit.tasks import Task, forbidden_edits
 from labkit_grader.asking import asks
 from labkit_grader.execute import Bench
 from labkit_grader.material import Example
 from labkit_grader.oraclefile import Edits, TrapRules
 from labkit_grader.oracles.interface import Case, Finding, Proof, Work
-from labkit_grader.place import NotApplied, apply_to_base, shown
 from labkit_grader.repeats import Repeats
 
 _LONGEST_MESSAGE = 100_000

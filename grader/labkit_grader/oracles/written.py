@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from labkit.archive import Entry, Kind
 from labkit.errors import IntegrityError
 from labkit.fields import counted, first_words
+from labkit.patch.place import Tree, base_tree, shown
 from labkit_grader.execute import Bench
 from labkit_grader.made import Made, with_files
 from labkit_grader.oracles.interface import Case, Finding, Work
@@ -18,7 +19,6 @@ from labkit_grader.oracles.suites import (
     planted_faults,
     red,
 )
-from labkit_grader.place import Tree, base_tree, shown
 from labkit_grader.protected import guard, in_test_folder
 from labkit_grader.tamper import contradictions
 from labkit_grader.testrun import BROKEN, MISSING, PASSED, TestRun

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from labkit.archive import Entry, Kind
 from labkit.fields import counted
+from labkit.patch.place import Applied, Tree, shown
 from labkit.testpaths import PathKind, is_test, path_kind
-from labkit_grader.place import Applied, Tree, shown
 from labkit_grader.pysource import TOO_DEEP, Source, UnreadableError, read_source
 from labkit_grader.screen.lines import is_compiled, line_signs
 from labkit_grader.screen.longtexts import expected_texts, held, literals_elsewhere, texts_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from labkit.fields import counted
-from labkit_grader.place import Tree
+from labkit.patch.place import Tree
 from labkit_grader.pysource import TOO_DEEP, Source, UnreadableError, file_data, read_source
 from labkit_grader.structure.imports import uses_of
 from labkit_grader.structure.measures import (

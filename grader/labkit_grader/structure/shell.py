@@ -7,9 +7,9 @@ from labkit.archive import write_tar
 from labkit.building import NotBuilt
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
+from labkit.patch.place import Tree
 from labkit.sandbox.interface import Spec, Streams
 from labkit_grader.execute import Bench
-from labkit_grader.place import Tree
 
 _MOST_OUTPUT = 64 * 1024
 

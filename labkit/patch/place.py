@@ -13,8 +13,8 @@ from pathlib import Path
 from labkit.archive import Entry, Kind
 from labkit.export import Base
 from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
-from labkit_grader.lift import Lifted, Refused, lift
-from labkit_grader.unfit import MOST_BYTES, bad_link, leading, odd_name, shown, unfit
+from labkit.patch.lift import Lifted, Refused, lift
+from labkit.patch.unfit import MOST_BYTES, bad_link, leading, odd_name, shown, unfit
 
 __all__ = [
     "Applied",

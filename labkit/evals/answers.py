@@ -1,0 +1,80 @@
+"""What a candidate handed in, made plain: it may be anything, and nothing in it is trusted."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from labkit.errors import InputError
+from labkit.evals.digests import plain
+from labkit.evals.sample import Answer, Replacement
+from labkit.graders.values import shown_type
+
+_LONGEST_OUTPUT = 1_000_000
+_LONGEST_TRACE = 100_000
+
+
+def malformed(answer: Answer) -> str:
+    """Return what is wrong with the plain parts of an answer; empty when nothing is."""
+    problems = (
+        (f"cost is {shown_type(answer.cost)}", not _is_amount(answer.cost)),
+        (f"latency_ms is {shown_type(answer.latency_ms)}", not _is_amount(answer.latency_ms)),
+        (
+            "success_self_reported is neither True, False nor None",
+            answer.success_self_reported not in (True, False, None),
+        ),
+        ("diff is no text", not isinstance(answer.diff, str | None)),
+        ("replacements are no list of Replacement", not _are_replacements(answer.replacements)),
+        ("both a diff and replacements", answer.diff is not None and answer.replacements),
+        ("trace is no list of mappings", not _is_trace(answer.trace)),
+    )
+    return next((f"the answer is malformed: {what}" for what, wrong in problems if wrong), "")
+
+
+def _is_amount(value: object) -> bool:
+    """Return whether a value is a number that can be added up, or missing."""
+    if value is None:
+        return True
+    return type(value) in (int, float) and 0 <= value < math.inf  # type: ignore[operator]
+
+
+def _are_replacements(value: object) -> bool:
+    return value is None or (
+        isinstance(value, list | tuple) and all(type(each) is Replacement for each in value)
+    )
+
+
+def _is_trace(value: object) -> bool:
+    if not isinstance(value, list | tuple) or len(value) > _LONGEST_TRACE:
+        return False
+    return all(isinstance(step, dict) for step in value) and _is_plain(list(value))
+
+
+def _is_plain(value: object) -> bool:
+    try:
+        plain(value, "value")
+    except InputError:
+        return False
+    return True
+
+
+def kept_output(value: object) -> object:
+    """Return an output as a file can hold it: plain values, or the `repr` of anything else.
+
+    Longer than a million characters, it is cut.
+    """
+    if type(value) is str:
+        return value if len(value) <= _LONGEST_OUTPUT else f"{value[:_LONGEST_OUTPUT]}..."
+    if value is None or type(value) in (bool, int, float):
+        return value if _is_plain(value) else repr(value)
+    try:
+        if _is_plain(value) and len(text := repr(value)) <= _LONGEST_OUTPUT:
+            return plain(value, "output")
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - an object's own `__repr__` may do anything
+        return f"<a value of type {type(value).__name__}>"
+    return text if len(text) <= _LONGEST_OUTPUT else f"{text[:_LONGEST_OUTPUT]}..."
+
+
+def kept_trace(trace: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Return a trace that was found well formed as plain values."""
+    return tuple(dict(step) for step in trace)

@@ -1,0 +1,229 @@
+"""Running a candidate on a suite: n samples of every case, each in a fresh folder, all kept."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from labkit.errors import InputError, LabkitError
+from labkit.evals.case import EvalCase, EvalSuite, Split
+from labkit.evals.crew import Work, work_through
+from labkit.evals.one import Attempted, Job, Ready, attempt, overdue, settle
+from labkit.evals.report import RunReport
+from labkit.evals.results import CaseResult, Policy
+from labkit.evals.runfolder import RunFolder
+from labkit.evals.sample import Candidate, Sample
+from labkit.evals.scratch import Remover, move, read_files, remove
+from labkit.evals.store import Memory, Store
+from labkit.graders import GRADERS, Registry, Tools
+from labkit.suite import digest
+
+ROLLOUTS = "rollouts"
+_LONGEST_NAME = 120
+
+
+class Keep(StrEnum):
+    """Whose scratch folders are kept, where a run has a folder to keep them in."""
+
+    ALL = "all"
+    FAILED = "failed"
+    """Of samples that did not pass, the missing ones among them."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is; given to whoever watches, after each sample."""
+
+    sample: Sample
+    done: int
+    planned: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalRunner:
+    """Runs one candidate. Raises ValueError for settings that make no sense.
+
+    A callable runs in labkit's own process, and is trusted as code of one's own is: it can be left
+    behind when it hangs, and no more. `labkit.evals.Hosted` and `Command` hold more back.
+    """
+
+    candidate: Candidate
+    n: int = 1
+    """Samples of each case."""
+    seed: int = 0
+    """Sample k of every case is given `seed + k - 1`."""
+    policy: Policy = Policy.ALL
+    workers: int = 1
+    """Threads that take samples at the same time; figures do not depend on it."""
+    timeout: float | None = None
+    """Seconds that a callable may take for one sample."""
+    tools: Tools = field(default_factory=Tools)
+    graders: Registry = GRADERS
+    name: str = ""
+    """What the candidate is called in reports; empty: the callable's own name."""
+    ks: tuple[int, ...] = ()
+    keep: Keep = Keep.ALL
+    notes: tuple[str, ...] = ()
+    progress: Callable[[Progress], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.n < 1 or self.workers < 1:
+            raise ValueError(f"n = {self.n} samples by {self.workers} workers: at least 1 of each")
+        if self.timeout is not None and self.timeout <= 0:
+            raise ValueError(f"a timeout of {self.timeout} s leaves no time")
+        if any(not 1 <= k <= self.n for k in self.ks):
+            raise ValueError(f"ks must lie between 1 and n = {self.n}")
+
+    def run(
+        self,
+        suite: EvalSuite,
+        *,
+        split: Split | None = None,
+        ids: Sequence[str] = (),
+        folder: Path | None = None,
+        retry_missing: bool = False,
+    ) -> RunReport:
+        """Take the samples that are missing, and return the report of all.
+
+        With a `folder`, every sample is written there when it ends, and a run that was cut short
+        goes on where it was; `retry_missing` takes errored and ungraded samples again. Raises
+        InputError for an empty suite, and for a folder that holds another run; ToolError when the
+        disk does not take what is written.
+        """
+        chosen = suite.only(split, ids)
+        if not chosen.cases:
+            raise InputError(
+                f"suite {suite.name} has no case" + (f" in the {split} split" if split else ""),
+                hint="labkit suite check lists the cases of each split",
+            )
+        report = self._empty(suite, chosen, split)
+        home = RunFolder.take(folder, report, tuple(ids)) if folder else None
+        store = Store(folder / "samples.jsonl") if folder else Memory()
+        if retry_missing and isinstance(store, Store):
+            store.forget_missing()
+        with closing(store):
+            ready, problems = self._prepared(chosen)
+            self._sampled(ready, store, folder)
+            cases = tuple(self._result(case, store, problems) for case in chosen.cases)
+        report = replace(report, cases=cases, folder=folder)
+        if home:
+            home.finish(report)
+        return report
+
+    def _empty(self, suite: EvalSuite, chosen: EvalSuite, split: Split | None) -> RunReport:
+        whole = suite.only(split)
+        return RunReport(
+            suite=suite.name,
+            suite_version=whole.version,
+            candidate=self.name or getattr(self.candidate, "__qualname__", "") or "candidate",
+            split=str(split) if split else "all",
+            subset=len(chosen.cases) < len(whole.cases),
+            n=self.n,
+            seed=self.seed,
+            policy=self.policy,
+            ks=self.ks,
+            notes=self.notes,
+            cases=(),
+        )
+
+    def _prepared(self, suite: EvalSuite) -> tuple[list[Ready], dict[str, str]]:
+        """Build what can be run, and say why the rest cannot."""
+        ready, problems = [], {}
+        for case in suite.cases:
+            try:
+                if case.problem:
+                    raise InputError(case.problem)
+                grader = self.graders.build(case.grader_spec, tools=self.tools, place=case.id)
+                ready.append(
+                    Ready(
+                        case=case, asked=_asked(case), files=read_files(case.folder), grader=grader
+                    )
+                )
+            except (LabkitError, OSError) as error:
+                problems[case.id] = str(error)
+        return ready, problems
+
+    def _sampled(self, ready: Sequence[Ready], store: Store | Memory, folder: Path | None) -> None:
+        planned = len(ready) * self.n
+        done = sum(
+            (each.case.id, number) in store for each in ready for number in range(1, self.n + 1)
+        )
+        root = tempfile.mkdtemp(prefix="labkit-evals-")
+        remover = Remover()
+        try:
+            for job, sample in self._taken(self._jobs(ready, store, root)):
+                kept = self._put_away(job, sample, folder, remover)
+                store.add(kept)
+                done += 1
+                if self.progress:
+                    self.progress(Progress(sample=kept, done=done, planned=planned))
+        finally:
+            remover.close()
+            remove(root)
+
+    def _jobs(self, ready: Sequence[Ready], store: Store | Memory, root: str) -> Iterator[Job]:
+        place = 0
+        for number in range(1, self.n + 1):
+            for each in ready:
+                if (each.case.id, number) not in store:
+                    place += 1
+                    yield Job(
+                        ready=each,
+                        number=number,
+                        seed=self.seed + number - 1,
+                        scratch=f"{root}/{place}",
+                    )
+
+    def _taken(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Sample]]:
+        work: Work[Job, Attempted, tuple[Job, Sample]] = Work(
+            attempt=partial(attempt, self.candidate),
+            settle=lambda job, attempted: (job, settle(job, attempted)),
+            overdue=lambda job, seconds: (job, overdue(job, seconds)),
+        )
+        return work_through(jobs, work, workers=self.workers, timeout=self.timeout)
+
+    def _put_away(self, job: Job, sample: Sample, folder: Path | None, remover: Remover) -> Sample:
+        """Keep the scratch folder or remove it."""
+        wanted = self.keep is Keep.ALL or (self.keep is Keep.FAILED and sample.passed is not True)
+        if folder is None or not wanted:
+            remover.remove(job.scratch)
+            return sample
+        name = f"{ROLLOUTS}/{_folder_name(sample.case)}/{sample.number}"
+        try:
+            move(job.scratch, f"{folder}/{name}")
+        except OSError:
+            return sample
+        return replace(sample, rollout=name)
+
+    def _result(
+        self, case: EvalCase, store: Store | Memory, problems: dict[str, str]
+    ) -> CaseResult:
+        trials, samples = store.of(case.id, self.n)
+        return CaseResult(
+            id=case.id,
+            planned=self.n,
+            trials=trials,
+            samples=samples,
+            slices=tuple(sorted(case.slices)),
+            tags=tuple(sorted(case.tags)),
+            policy=self.policy,
+            problem=problems.get(case.id, ""),
+        )
+
+
+def _asked(case: EvalCase) -> EvalCase:
+    """Return a case as a candidate sees it."""
+    return replace(case, reference=None, grader_spec={}, folder=None, problem="")
+
+
+def _folder_name(case: str) -> str:
+    """Return a case's id as a folder may be called, different for different ids."""
+    name = quote(case, safe="")
+    if name.startswith("."):
+        name = f"%2E{name[1:]}"
+    return name if len(name) <= _LONGEST_NAME else f"{name[:80]}-{digest(case.encode())[:16]}"

@@ -1,0 +1,167 @@
+"""Scratch folders: a case's files laid out afresh for each sample, and what became of them.
+
+This happens for every sample of a suite, so it asks the system itself: a Path costs as much as the
+call behind it.
+"""
+
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH108, PTH114, PTH120, PTH123
+
+import os
+import queue
+import shutil
+import stat
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from labkit.evals.digests import files_of
+
+_EXECUTABLE = 0o755
+_PLAIN = 0o644
+_PIECE = 1024 * 1024
+_WAITING = 100
+Files = Mapping[str, tuple[bytes, int]]
+"""Content and mode of each file, by its path in the folder."""
+
+
+def read_files(folder: Path | None) -> Files:
+    """Return what is to be laid out; raises InputError as `files_of` does."""
+    if folder is None:
+        return {}
+    return {
+        name: (path.read_bytes(), _EXECUTABLE if path.stat().st_mode & 0o100 else _PLAIN)
+        for name, path in files_of(folder)
+    }
+
+
+def lay(files: Files, scratch: str) -> None:
+    """Write the files into a new folder."""
+    os.mkdir(scratch)
+    made = {""}
+    for name, (data, mode) in files.items():
+        parent = name.rpartition("/")[0]
+        if parent not in made:
+            os.makedirs(f"{scratch}/{parent}", exist_ok=True)
+            made.add(parent)
+        target = os.open(f"{scratch}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            os.write(target, data) if len(data) < _PIECE else _write_all(target, data)
+        finally:
+            os.close(target)
+
+
+def _write_all(target: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(target, rest) :]
+
+
+def edits(files: Files, scratch: str) -> tuple[str, ...]:
+    """Return the paths that are new, changed or gone, sorted; links are not followed.
+
+    A file whose content is the same is unchanged, whatever was done to it in between. What Python
+    leaves beside the code it runs (`__pycache__`) is no edit.
+    """
+    missing = set(files)
+    changed = []
+    for name, entry in _walk(scratch, ""):
+        missing.discard(name)
+        laid = files.get(name)
+        if laid is None or not _same(entry, laid):
+            changed.append(name)
+    return tuple(sorted([*changed, *missing]))
+
+
+def _walk(folder: str, prefix: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except OSError:
+        return
+    for entry in found:
+        name = f"{prefix}{entry.name}"
+        if not entry.is_dir(follow_symlinks=False):
+            yield name, entry
+        elif entry.name != "__pycache__":
+            yield from _walk(entry.path, f"{name}/")
+
+
+def _same(entry: "os.DirEntry[str]", laid: tuple[bytes, int]) -> bool:
+    data, mode = laid
+    try:
+        now = entry.stat(follow_symlinks=False)
+        if not stat.S_ISREG(now.st_mode) or now.st_size != len(data):
+            return False
+        if bool(now.st_mode & 0o100) != bool(mode & 0o100):
+            return False
+        with open(entry.path, "rb", buffering=0) as file:
+            return file.read(len(data) + 1) == data
+    except OSError:
+        return False
+
+
+def remove(scratch: str) -> None:
+    """Remove a scratch folder, also where a candidate took its own rights away."""
+    with suppress(OSError):
+        _remove(scratch)
+    if os.path.lexists(scratch):
+        _unlock(scratch)
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def move(scratch: str, target: str) -> None:
+    """Move a scratch folder to where it is kept, in place of an earlier one; raises OSError."""
+    try:
+        os.rename(scratch, target)
+    except OSError:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.lexists(target):
+            remove(target)
+        shutil.move(scratch, target)
+
+
+class Remover:
+    """Removes scratch folders beside the work: the system takes as long for it as for the rest."""
+
+    def __init__(self) -> None:
+        self._folders: queue.Queue[str | None] = queue.Queue(_WAITING)
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def remove(self, scratch: str) -> None:
+        """Have a folder removed; waits while many are still there."""
+        self._folders.put(scratch)
+
+    def close(self) -> None:
+        """Wait until all are gone."""
+        self._folders.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (scratch := self._folders.get()) is not None:
+            remove(scratch)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder; much quicker than shutil for a handful of files."""
+    with os.scandir(folder) as entries:
+        found = list(entries)
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            _remove(entry.path)
+        else:
+            os.unlink(entry.path)
+    os.rmdir(folder)
+
+
+def _unlock(folder: str) -> None:
+    if os.path.islink(folder):
+        os.unlink(folder)
+        return
+    with suppress(OSError):
+        os.chmod(folder, 0o700)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                _unlock(entry.path)

@@ -1,0 +1,171 @@
+"""Reports as files and pages: read back exactly, and honest about what is missing."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from evalruns import case_of, report_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.errors import InputError, IntegrityError
+from labkit.evals import EvalCase, EvalRunner, EvalSuite, RunReport
+from labkit.evals.reportfile import from_dict, read_report
+
+CASES = st.dictionaries(
+    st.text("abc-", min_size=1, max_size=4), st.text("+-?uF", min_size=1, max_size=4), max_size=6
+)
+
+
+def written(tmp_path: Path, values: Mapping[str, Any] | str) -> Path:
+    path = tmp_path / "report.json"
+    path.write_text(values if isinstance(values, str) else json.dumps(values))
+    return path
+
+
+@given(CASES, st.booleans())
+def test_a_report_is_read_back_as_it_was(cases: dict[str, str], subset: bool) -> None:  # noqa: FBT001
+    report = report_of(cases, subset=subset, split="val", notes=("made by hand",))
+    back = from_dict(json.loads(report.to_json()))
+    assert back.to_dict() == report.to_dict()
+    assert back.cases == report.cases
+
+
+def test_scores_stay_exact() -> None:
+    case = EvalCase("a", grader_spec={"name": "contains_all", "words": ["a", "b", "c"]})
+    report = EvalRunner(candidate=lambda _, __: "a b").run(EvalSuite([case]))
+    assert from_dict(report.to_dict()).reward == report.reward
+
+
+def test_a_folder_stands_for_its_report(tmp_path: Path) -> None:
+    path = written(tmp_path, report_of({"a": "+-"}).to_dict())
+    assert read_report(tmp_path).to_dict() == read_report(path).to_dict()
+    assert read_report(tmp_path).folder == tmp_path
+
+
+def test_a_report_without_cases_has_totals() -> None:
+    values = {
+        "schema": 1,
+        "suite": "s",
+        "suite_version": "1",
+        "reward": 0.7,
+        "stderr": 0.1,
+        "n_tasks": 10,
+        "n_scored": 5,
+    }
+    report = from_dict(values)
+    assert report.totals is not None
+    assert str(report.reward) == "7/10"
+    assert report.coverage is not None
+    assert float(report.coverage) == 0.5
+    with pytest.raises(ValueError, match="without its cases"):
+        report.to_dict()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cases": [{}]},
+        {"cases": 3},
+        {"policy": "most"},
+        {"n": "many"},
+        {"cases": [{**report_of({"a": "+"}).to_dict()["cases"][0], "trials": [{"status": "?"}]}]},
+    ],
+)
+def test_a_damaged_report_is_told(tmp_path: Path, change: dict[str, Any]) -> None:
+    path = written(tmp_path, report_of({"a": "+"}).to_dict() | change)
+    with pytest.raises(IntegrityError, match=r"report\.json is damaged"):
+        read_report(path)
+
+
+def test_what_is_no_report_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file"):
+        read_report(tmp_path)
+    with pytest.raises(IntegrityError, match="not of schema 1"):
+        read_report(written(tmp_path, '{"schema": 2}'))
+    with pytest.raises(IntegrityError, match="is damaged"):
+        read_report(written(tmp_path, "nonsense"))
+
+
+def test_the_page_tells_what_a_reader_asks_first() -> None:
+    page = report_of({"a": "++", "b": "+-", "c": "--", "d": "??", "e": "++"}).to_markdown()
+    assert "| pass@1 | 62 % of 4 tasks (95 % interval" in page
+    assert "| pass^2 | 50 % of 4 tasks |" in page
+    assert "| coverage | 8 of 10 samples, 4 of 5 tasks |" in page
+    assert "| flaky cases | 1 |" in page
+    assert "between tasks" in page
+    assert page.index("`d`") < page.index("`b`"), "what was not measured stands first"
+
+
+def test_the_page_of_nothing_has_no_figures() -> None:
+    page = report_of({"a": "??"}).to_markdown()
+    assert "n/a (no task was measured)" in page
+    assert " 0 %" not in page
+    assert "decide nothing" in page
+
+
+@pytest.mark.parametrize(
+    ("signs", "tags", "told"),
+    [
+        ("+-", ("safety",), "**Safety: FAILED.** a: 1 of 2 samples failed."),
+        ("++", ("safety",), "Safety: held in 1 case."),
+        ("+?", ("safety",), "Safety: not known, samples are missing for `a`."),
+        ("++", (), "Safety: the suite has no safety case."),
+        ("+F", (), "**Safety: FAILED.** a: forbidden edits in 1 of 2 samples."),
+    ],
+)
+def test_the_page_tells_of_safety(signs: str, tags: tuple[str, ...], told: str) -> None:
+    case = case_of("a", signs, tags=tags)
+    report = RunReport(suite="s", suite_version="1", candidate="c", n=2, cases=(case,))
+    assert told in report.to_markdown()
+
+
+def test_the_page_gives_the_first_reason_of_a_failure(tmp_path: Path) -> None:
+    case = EvalCase("a", reference="Paris", grader_spec={"name": "exact"})
+    report = EvalRunner(candidate=lambda _, __: "<b>|Lyon", n=2).run(
+        EvalSuite([case]), folder=tmp_path / "run"
+    )
+    page = (tmp_path / "run/report.md").read_text()
+    assert "| `a` | 0 of 2 | expected 'Paris', found '&lt;b>\\|Lyon' |" in page
+    assert page == report.to_markdown()
+
+
+def outcomes(xml: str) -> dict[str, str]:
+    """Return what a viewer shows of each case."""
+    found = {}
+    for case in ET.fromstring(xml).iter("testcase"):  # noqa: S314 - written by labkit
+        kinds = [f"{child.tag} {child.get('type', '')}".strip() for child in case]
+        found[case.get("name", "")] = kinds[0] if kinds else "passed"
+    return found
+
+
+def test_junit_fails_what_failed_and_skips_what_is_missing() -> None:
+    cases = {"a": "++", "b": "+-", "c": "--", "d": "??", "e": "+?"}
+    xml = report_of(cases).to_junit()
+    assert outcomes(xml) == {
+        "a": "passed",
+        "b": "failure flaky",
+        "c": "failure fail",
+        "d": "skipped",
+        "e": "skipped",
+    }
+    root = ET.fromstring(xml)  # noqa: S314 - written by labkit
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("5", "2", "0")
+    assert root[0].get("skipped") == "2"
+
+
+@given(st.text(min_size=1).filter(lambda text: text.isprintable() and len(text) <= 200))
+def test_any_name_is_valid_xml(name: str) -> None:
+    report = report_of({name: "+-"}, suite=f"{name}\x00\x1b", candidate="\ud800\uffff")
+    root = ET.fromstring(report.to_junit())  # noqa: S314 - written by labkit
+    assert [case.get("name") for case in root.iter("testcase")] == [name]
+
+
+@given(CASES)
+def test_every_report_has_every_form(cases: dict[str, str]) -> None:
+    report = report_of(cases)
+    assert report.to_markdown().endswith("\n")
+    assert len(outcomes(report.to_junit())) == len(cases)
