@@ -1,5 +1,6 @@
 """What the documents promise is there: commands, files, exit codes, variables, links."""
 
+import doctest
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -163,3 +164,16 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
         for name in re.findall(r"\"(LABKIT_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
     }
     assert read - inside == told
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in DOCUMENTS if ">>> " in path.read_text("utf-8")],
+    ids=lambda path: path.name,
+)
+def test_the_examples_in_python_are_true(path: Path) -> None:
+    page = path.read_text("utf-8")
+    found = doctest.DocTestParser().get_doctest(page, {}, path.name, str(path), 0)
+    failures: list[str] = []
+    doctest.DocTestRunner().run(found, out=failures.append)
+    assert not failures, "".join(failures)

@@ -2,6 +2,7 @@
 
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.report import RunReport
+from labkit.evals.reportfile import read_report
 from labkit.evals.results import CaseResult, Policy, TrialResult
 from labkit.evals.runner import EvalRunner, Keep, Progress
 from labkit.evals.sample import (
@@ -34,4 +35,5 @@ __all__ = [
     "TimedOut",
     "Trial",
     "TrialResult",
+    "read_report",
 ]

@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from labkit.errors import InputError
@@ -45,11 +45,16 @@ def folder_digest(folder: Path) -> str:
 
     Raises InputError when there is no such folder, or something in it is neither file nor folder.
     """
+    return contents_digest(
+        (name, path.read_bytes(), path.stat().st_mode) for name, path in files_of(folder)
+    )
+
+
+def contents_digest(files: Iterable[tuple[str, bytes, int]]) -> str:
+    """Return the SHA-256 of names, contents and modes, in the order of the names."""
     found = hashlib.sha256()
-    for name, path in files_of(folder):
-        data = path.read_bytes()
-        executable = bool(path.stat().st_mode & 0o100)
-        found.update(f"{len(name)}:{name}{int(executable)}{len(data)}:".encode())
+    for name, data, mode in files:
+        found.update(f"{len(name)}:{name}{int(bool(mode & 0o100))}{len(data)}:".encode())
         found.update(data)
     return found.hexdigest()
 

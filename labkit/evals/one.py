@@ -18,12 +18,11 @@ from labkit.graders.values import raised
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """A case that can be run: its files are read and its grader is built."""
+    """A case that can be run: its grader is built."""
 
     case: EvalCase
     asked: EvalCase
     """What the candidate sees of it: nothing of how it is judged."""
-    files: Files
     grader: Grader
 
 
@@ -32,6 +31,7 @@ class Job:
     """One sample to be taken."""
 
     ready: Ready
+    files: Files
     number: int
     seed: int
     scratch: str
@@ -50,7 +50,7 @@ class Attempted:
 def attempt(candidate: Candidate, job: Job) -> Attempted:
     """Ask the candidate. Never raises, but for Ctrl-C."""
     try:
-        lay(job.ready.files, job.scratch)
+        lay(job.files, job.scratch)
     except OSError as error:
         return Attempted(why=f"the scratch folder could not be made: {error.strerror}")
     trial = Trial(number=job.number, seed=job.seed, scratch=Path(job.scratch))
@@ -99,7 +99,7 @@ def settle(job: Job, attempted: Attempted) -> Sample:
         return _sample(job, attempted, _verdict_without(attempted))
     try:
         misfit = _misfit(answer, Path(job.scratch))
-        changed = edits(job.ready.files, job.scratch)
+        changed = edits(job.files, job.scratch)
     except (OSError, LabkitError) as error:
         broken = replace(attempted, answer=None, status=Status.ERRORED, why=str(error))
         return _sample(job, broken, _verdict_without(broken))

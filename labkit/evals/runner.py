@@ -17,7 +17,7 @@ from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult, Policy
 from labkit.evals.runfolder import RunFolder
 from labkit.evals.sample import Candidate, Sample
-from labkit.evals.scratch import Remover, move, read_files, remove
+from labkit.evals.scratch import Cupboard, Remover, move, remove
 from labkit.evals.store import Memory, Store
 from labkit.graders import GRADERS, Registry, Tools
 from labkit.suite import digest
@@ -107,8 +107,9 @@ class EvalRunner:
         if retry_missing and isinstance(store, Store):
             store.forget_missing()
         with closing(store):
-            ready, problems = self._prepared(chosen)
-            self._sampled(ready, store, folder)
+            cupboard = Cupboard()
+            ready, problems = self._prepared(chosen, cupboard)
+            self._sampled(ready, store, folder, cupboard)
             cases = tuple(self._result(case, store, problems) for case in chosen.cases)
         report = replace(report, cases=cases, folder=folder)
         if home:
@@ -131,7 +132,7 @@ class EvalRunner:
             cases=(),
         )
 
-    def _prepared(self, suite: EvalSuite) -> tuple[list[Ready], dict[str, str]]:
+    def _prepared(self, suite: EvalSuite, cupboard: Cupboard) -> tuple[list[Ready], dict[str, str]]:
         """Build what can be run, and say why the rest cannot."""
         ready, problems = [], {}
         for case in suite.cases:
@@ -139,16 +140,19 @@ class EvalRunner:
                 if case.problem:
                     raise InputError(case.problem)
                 grader = self.graders.build(case.grader_spec, tools=self.tools, place=case.id)
-                ready.append(
-                    Ready(
-                        case=case, asked=_asked(case), files=read_files(case.folder), grader=grader
-                    )
-                )
+                cupboard.files(case.folder)
+                ready.append(Ready(case=case, asked=_asked(case), grader=grader))
             except (LabkitError, OSError) as error:
                 problems[case.id] = str(error)
         return ready, problems
 
-    def _sampled(self, ready: Sequence[Ready], store: Store | Memory, folder: Path | None) -> None:
+    def _sampled(
+        self,
+        ready: Sequence[Ready],
+        store: Store | Memory,
+        folder: Path | None,
+        cupboard: Cupboard,
+    ) -> None:
         planned = len(ready) * self.n
         done = sum(
             (each.case.id, number) in store for each in ready for number in range(1, self.n + 1)
@@ -156,7 +160,7 @@ class EvalRunner:
         root = tempfile.mkdtemp(prefix="labkit-evals-")
         remover = Remover()
         try:
-            for job, sample in self._taken(self._jobs(ready, store, root)):
+            for job, sample in self._taken(self._jobs(ready, store, root, cupboard)):
                 kept = self._put_away(job, sample, folder, remover)
                 store.add(kept)
                 done += 1
@@ -166,7 +170,9 @@ class EvalRunner:
             remover.close()
             remove(root)
 
-    def _jobs(self, ready: Sequence[Ready], store: Store | Memory, root: str) -> Iterator[Job]:
+    def _jobs(
+        self, ready: Sequence[Ready], store: Store | Memory, root: str, cupboard: Cupboard
+    ) -> Iterator[Job]:
         place = 0
         for number in range(1, self.n + 1):
             for each in ready:
@@ -174,6 +180,7 @@ class EvalRunner:
                     place += 1
                     yield Job(
                         ready=each,
+                        files=cupboard.files(each.case.folder),
                         number=number,
                         seed=self.seed + number - 1,
                         scratch=f"{root}/{place}",

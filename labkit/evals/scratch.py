@@ -15,12 +15,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from labkit.evals.digests import files_of
+from labkit.errors import InputError
+from labkit.evals.digests import contents_digest, files_of
 
 _EXECUTABLE = 0o755
 _PLAIN = 0o644
 _PIECE = 1024 * 1024
 _WAITING = 100
+_BUDGET = 256 * 1024 * 1024
 Files = Mapping[str, tuple[bytes, int]]
 """Content and mode of each file, by its path in the folder."""
 
@@ -33,6 +35,37 @@ def read_files(folder: Path | None) -> Files:
         name: (path.read_bytes(), _EXECUTABLE if path.stat().st_mode & 0o100 else _PLAIN)
         for name, path in files_of(folder)
     }
+
+
+class Cupboard:
+    """Files of cases, kept in memory as long as they are few."""
+
+    def __init__(self, budget: int = _BUDGET) -> None:
+        self._kept: dict[Path, Files] = {}
+        self._digests: dict[Path, str] = {}
+        self._budget = budget
+
+    def files(self, folder: Path | None) -> Files:
+        """Return the files of a folder.
+
+        Raises InputError as `files_of` does, and when they are others than at the first time.
+        """
+        if folder is None:
+            return {}
+        if folder in self._kept:
+            return self._kept[folder]
+        files = read_files(folder)
+        found = contents_digest((name, *of) for name, of in sorted(files.items()))
+        if self._digests.setdefault(folder, found) != found:
+            raise InputError(
+                f"{folder} was changed while it was being measured",
+                hint="leave the files of cases alone until the run has ended",
+            )
+        size = sum(len(data) for data, _ in files.values())
+        if size <= self._budget:
+            self._budget -= size
+            self._kept[folder] = files
+        return files
 
 
 def lay(files: Files, scratch: str) -> None:

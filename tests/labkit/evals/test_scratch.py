@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.errors import InputError
-from labkit.evals.scratch import Remover, edits, lay, move, read_files, remove
+from labkit.evals.scratch import Cupboard, Remover, edits, lay, move, read_files, remove
 
 FILES = {
     "a.py": (b"a = 1\n", 0o644),
@@ -128,3 +128,14 @@ def test_any_files_are_laid_and_found_unchanged(
     assert read_files(folder) == laid
     assert edits(laid, str(folder)) == ()
     assert edits({}, str(folder)) == tuple(sorted(laid))
+
+
+def test_files_that_change_in_mid_run_are_told(scratch: Path) -> None:
+    keeps, forgets = Cupboard(), Cupboard(budget=10)
+    assert keeps.files(scratch) == forgets.files(scratch) == FILES
+    assert keeps.files(None) == {}
+    assert forgets.files(scratch) == FILES
+    (scratch / "a.py").write_text("a = 2\n")
+    assert keeps.files(scratch) == FILES
+    with pytest.raises(InputError, match="was changed while it was being measured"):
+        forgets.files(scratch)
