@@ -121,7 +121,7 @@ def json_entry(case: object, place: str, where: str, problem: str = "") -> Entry
         values = case
     elif not problem:
         problems.append(f"{at}: a case is a mapping")
-    problems.extend(f"{at}: {name!r} is written twice" for name in _repeats(case))
+    problems.extend(f"{at}: {name!r} is written twice" for name in repeats(case))
     if not values and problems:
         return Entry(
             fields=Fields(plain_node({"id": where}, at, problems), at, problems),
@@ -163,7 +163,7 @@ def _no_number(word: str) -> object:
     raise ValueError(f"{word} is no number")
 
 
-def _repeats(value: object) -> Iterator[str]:
+def repeats(value: object) -> Iterator[str]:
     """Yield the names that stand twice in a mapping, however deep it lies."""
     waiting = [value]
     while waiting:

@@ -20,7 +20,7 @@ from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
 from labkit.stats.noise import chance_of_difference
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
-from labkit.stats.passk import pass_at_k, pass_hat_k
+from labkit.stats.passk import pass_at_k, pass_hat_k, plug_in_pass_at_k
 from labkit.stats.planning import (
     approximate_power,
     expected_spread,
@@ -96,6 +96,7 @@ __all__ = [
     "paired_interval",
     "pass_at_k",
     "pass_hat_k",
+    "plug_in_pass_at_k",
     "power",
     "raw_agreement",
     "rule_of_thumb_power",
