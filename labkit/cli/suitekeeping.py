@@ -5,17 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from labkit.cli.console import complain, data, say
+from labkit.cli.evalruns import needs_sandbox
 from labkit.cli.identity import own_identity
 from labkit.cli.lab import holder_key_path, now
 from labkit.cli.sandboxes import open_sandbox
 from labkit.errors import InputError, LabkitError
+from labkit.evals.bundled import write_bundled
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.sealedsplit import Places
 from labkit.evals.sealing import Sealer, Sealing, seal_split
 from labkit.evals.suitecheck import SuiteCheck, check_suite
 from labkit.evals.suitefile import read_suite
 from labkit.fields import counted, first_words, json_text
-from labkit.graders import GRADERS, Tools
+from labkit.graders import Tools
 from labkit.scaffold import copy_out, template
 from labkit.seal import check_recipient
 from labkit.workspace import user_folder
@@ -27,16 +29,20 @@ def begin(folder: Path, *, fixtures: bool) -> None:
     """Write a suite to start from into a new folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is already there, and not empty", hint="name a new folder")
-    del fixtures
-    copy_out(template("suite"), folder)
-    say(f"{folder}/suite.yaml has nine cases, {folder}/slug.py answers them, more or less")
+    if fixtures:
+        write_bundled(folder)
+        say(f"{folder} has five fixture tasks: each a goal, a broken folder, and a mended one")
+    else:
+        copy_out(template("suite"), folder)
+        say(f"{folder}/suite.yaml has nine cases, {folder}/slug.py answers them, more or less")
     say(f"next: labkit suite check {folder}")
-    say(f"then: labkit evaluate --suite {folder} --candidate {folder}/slug.py:solve")
+    candidate = "known-fixes" if fixtures else f"{folder}/slug.py:solve"
+    say(f"then: labkit evaluate --suite {folder} --candidate {candidate}")
 
 
 def check(suite: Path, sandbox: str, *, as_json: bool) -> int:
     """Check a suite, print what it is, and return the exit code."""
-    found = check_suite(suite, tools_for(read_suite(suite).suite, sandbox))
+    found = check_suite(suite, _tools(read_suite(suite).suite, sandbox))
     data(_check_json(found) if as_json else _check_text(found))
     for problem in found.problems:
         say(f"labkit: problem: {problem}")
@@ -45,9 +51,9 @@ def check(suite: Path, sandbox: str, *, as_json: bool) -> int:
     return 1 if found.problems else 0
 
 
-def tools_for(suite: EvalSuite, sandbox: str) -> Tools:
-    """Return what the graders of a suite need: a sandbox only where one cannot do without."""
-    if not any(_wants_tools(case) for case in suite.cases):
+def _tools(suite: EvalSuite, sandbox: str) -> Tools:
+    """Return what the graders of a suite need; a sandbox that is not there is told."""
+    if not needs_sandbox(suite):
         return Tools()
     try:
         return Tools(sandbox=open_sandbox(sandbox))
@@ -56,14 +62,6 @@ def tools_for(suite: EvalSuite, sandbox: str) -> Tools:
     except LabkitError as error:
         complain(error)
         return Tools()
-
-
-def _wants_tools(case: EvalCase) -> bool:
-    try:
-        GRADERS.build(case.grader_spec, tools=Tools())
-    except LabkitError:
-        return not case.problem
-    return False
 
 
 def _check_text(found: SuiteCheck) -> str:

@@ -20,24 +20,35 @@ cases:
   - {id: four, inputs: 4, reference: "4"}
   - {id: five, inputs: 5, reference: "5"}
   - {id: six, inputs: 6, reference: "6"}
-  - {id: swordfish, inputs: 7, reference: "7", split: test}
+  - {id: seven, inputs: swordfish, reference: swordfish, split: test}
   - {id: eight, inputs: 8, reference: "8", folder: eight, split: test}
 """
 ECHO = '''\
 import pathlib
+import time
+
+LOG = pathlib.Path(__file__).with_name("asked.txt").open("a", buffering=1)
 
 
 def echo(case, trial):
     """Answer what was asked, and say that it was."""
-    log = pathlib.Path(__file__).with_name("asked.txt")
-    with log.open("a") as file:
-        file.write(f"{case.id} {trial.number} {trial.seed}\\n")
+    LOG.write(f"{case.id} {trial.number} {trial.seed}\\n")
     return str(case.inputs)
 
 
 def small(case, trial):
     """Answer numbers below five."""
-    return str(case.inputs if case.inputs < 5 else 0)
+    return str(case.inputs if case.inputs in (1, 2, 3, 4) else 0)
+
+
+def slow(case, trial):
+    """Answer after a while."""
+    time.sleep(0.4)
+    return echo(case, trial)
+
+
+def by_seed(case, trial):
+    return str(case.inputs if trial.seed % 2 else 0)
 
 
 def down(case, trial):
@@ -45,7 +56,7 @@ def down(case, trial):
 
 
 def half(case, trial):
-    if case.inputs % 2:
+    if case.inputs in (2, 4, 6):
         raise ConnectionError("no answer from the model")
     return str(case.inputs)
 
@@ -72,6 +83,7 @@ class Desk:
         desk.folder.mkdir()
         desk.write("suite.yaml", CASES)
         desk.write("mine.py", ECHO)
+        desk.write("asked.txt", "")
         desk.write("eight/notes.txt", "swordfish\n")
         for name, text in (("holder.agekey", desk.identity.secret), ("passphrase", "four words")):
             path = desk.home / name
@@ -150,6 +162,17 @@ class Desk:
             for path in self.folder.parent.rglob("*")
             if path.is_file() and "__pycache__" not in path.parts
         }
+
+    def asked(self) -> list[str]:
+        """Return the samples that a candidate says it was asked for, sorted."""
+        path = self.folder / "asked.txt"
+        return sorted(path.read_text().splitlines()) if path.exists() else []
+
+    def runs(self) -> list[Path]:
+        """Return the folders of all runs, by name."""
+        return sorted(
+            path for path in (self.folder.parent / "desk-runs").glob("*") if path.is_dir()
+        )
 
     def holding(self, text: str) -> list[str]:
         """Return the files that have a text in them or in their name."""
