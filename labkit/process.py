@@ -13,6 +13,8 @@ from labkit.errors import ToolError
 
 _STDERR_TAIL = 2000
 _PIECE = 1 << 16
+Started = subprocess.Popen[bytes]
+"""A program that runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ def start(
     stdout: int | IO[bytes] = subprocess.PIPE,
     stderr: int | IO[bytes] = subprocess.PIPE,
     pass_fds: Sequence[int] = (),
-) -> "subprocess.Popen[bytes]":
+) -> Started:
     """Start a program with a pipe as its standard input and leave it running, for the caller."""
     try:
         return subprocess.Popen(

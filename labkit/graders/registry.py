@@ -17,6 +17,7 @@ from labkit.graders.harbor import harbor_tests
 from labkit.graders.installed import Installed
 from labkit.graders.interface import Grader
 from labkit.graders.predicate import predicate
+from labkit.graders.pytests import pytest_passes
 from labkit.graders.rubric import rubric
 from labkit.graders.text import contains_all, exact, regex_match
 from labkit.graders.tools import Builder, Tools
@@ -30,6 +31,7 @@ _OWN: Mapping[str, Builder] = {
     "regex_match": regex_match,
     "file_equals": file_equals,
     "shell_exit_zero": shell_exit_zero,
+    "pytest_passes": pytest_passes,
     "harbor_tests": harbor_tests,
     "predicate": predicate,
     "rubric": rubric,

@@ -39,7 +39,7 @@ from labkit.sandbox.interface import Limits, Sandbox
 
 OWN = (
     *("all_of", "any_of", "contains_all", "exact", "file_equals", "harbor_tests", "predicate"),
-    *("regex_match", "rubric", "shell_exit_zero"),
+    *("pytest_passes", "regex_match", "rubric", "shell_exit_zero"),
 )
 CASE = Case(id="a", reference="yes")
 

@@ -1,0 +1,154 @@
+"""`HostCommand`: a candidate that is a command of this machine, with its network and its tools.
+
+It is as little of a wall as starting the command by hand: use it for candidates that you trust and
+that need a network, and `labkit.evals.command.Command` for all others.
+"""
+
+import contextlib
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from labkit.evals.answerfile import CandidateError
+from labkit.evals.case import EvalCase
+from labkit.evals.commandfiles import (
+    ANSWER,
+    INPUT,
+    MOST_OUTPUT,
+    Left,
+    answer_of,
+    command_words,
+    failed,
+    input_file,
+    variables,
+)
+from labkit.evals.kept import End, HostLimits, Kept, Program
+from labkit.evals.pipes import Heard
+from labkit.evals.sample import Answer, Escaped, TimedOut, Trial
+from labkit.graders.folder import Unreadable, read_inside
+
+_FOR_EVER = 10 * 365 * 86_400.0
+
+
+class HostCommand:
+    """Runs `command` (words, or a text for the shell) once for each sample, as the user.
+
+    It works in the sample's scratch folder and finds the case in the file that LABKIT_INPUT names;
+    it answers by what it prints, or in the file that LABKIT_ANSWER names. At its end, and after
+    `timeout` seconds, everything that it started is killed. Ending in another code than 0 is no
+    answer; with `any_exit` what it left is its answer all the same.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        *,
+        timeout: float | None = None,
+        any_exit: bool = False,
+        limits: HostLimits | None = None,
+    ) -> None:
+        self._words = command_words(command)
+        self._timeout = timeout
+        self._any_exit = any_exit
+        self._limits = limits or HostLimits()
+        self._lock = threading.Lock()
+        self._running: set[Kept] = set()
+        self._closed = False
+
+    def __call__(self, case: EvalCase, trial: Trial) -> Answer:
+        """Return the command's answer; raises CandidateError, TimedOut or Escaped."""
+        with tempfile.TemporaryDirectory(prefix="labkit-candidate-") as private:
+            folder = Path(private)
+            (folder / INPUT).write_bytes(input_file(case, trial))
+            stdout, stderr = Heard(first=MOST_OUTPUT), Heard()
+            begun = time.monotonic()
+            try:
+                end = self._run(folder, trial, stdout, stderr)
+            finally:
+                stdout.finish()
+                stderr.finish()
+            seconds = time.monotonic() - begun
+            if trial.scratch.is_symlink() or not trial.scratch.is_dir():
+                raise Escaped("the scratch folder itself was replaced or removed")
+            if end.code != 0 and not self._any_exit:
+                said = stderr.last_words or stdout.last_words
+                raise failed(end.words, end.code, said.encode())
+            left = Left(
+                stdout=stdout.first,
+                cut=stdout.cut > 0,
+                answer=_written(folder),
+                seconds=seconds,
+            )
+            return answer_of(left)
+
+    def _run(self, folder: Path, trial: Trial, stdout: Heard, stderr: Heard) -> End:
+        told = variables(trial, given=str(folder / INPUT), answer=str(folder / ANSWER))
+        program = Program(
+            argv=self._words,
+            cwd=trial.scratch,
+            env=os.environ | told,
+            stdout=stdout.end,
+            stderr=stderr.end,
+            limits=self._limits,
+        )
+        kept = Kept(program)
+        with self._counted(kept):
+            stdout.started()
+            stderr.started()
+            end = kept.wait(self._timeout or _FOR_EVER)
+        if end is None:
+            kept.end()
+            raise TimedOut(f"had not ended after {self._timeout:g} s")
+        if end.killed:
+            raise CandidateError("the command was ended because the run was")
+        return end
+
+    @contextlib.contextmanager
+    def _counted(self, kept: Kept) -> Iterator[None]:
+        """Let `close` find what runs."""
+        with self._lock:
+            self._running.add(kept)
+            closed = self._closed
+        if closed:
+            kept.kill()
+        try:
+            yield
+        except BaseException:
+            kept.end()
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(kept)
+
+    def close(self) -> None:
+        """Kill what still runs: those samples are then missing."""
+        with self._lock:
+            self._closed = True
+            running = [*self._running]
+        for kept in running:
+            kept.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _written(folder: Path) -> bytes | None:
+    if not os.path.lexists(folder / ANSWER):
+        return None
+    found = read_inside(folder, ANSWER)
+    if isinstance(found, Unreadable):
+        raise CandidateError(found.why)
+    return found
