@@ -7,15 +7,13 @@ forge.
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 from labkit.archive import Entry, Kind
 from labkit.errors import InputError, LabkitError
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.laid import content_entry, laid_folder
-from labkit.evals.sample import Answer, Trial
 from labkit.evals.scratch import Files
 from labkit.evals.swebench import Instance, read_swebench
 from labkit.export import read_base
@@ -45,23 +43,6 @@ def read_instances(path: Path, repository: Repository, *, cache: Path) -> EvalSu
         first, *more = read.problems
         raise InputError(first, more=more, hint=f"mend {path}, or take the lines out")
     return EvalSuite([_case(each, repository, cache) for each in read.found], path.stem)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldPatch:
-    """The reference candidate: answers each case by the diff that its instance comes with."""
-
-    patches: Mapping[str, str]
-
-    @classmethod
-    def of(cls, path: Path) -> "GoldPatch":
-        """Return the candidate for a file of instances."""
-        return cls(patches={each.id: each.patch for each in read_swebench(path).found})
-
-    def __call__(self, case: EvalCase, trial: Trial) -> Answer:
-        """Return the answer."""
-        del trial
-        return Answer(diff=self.patches[case.id])
 
 
 def _case(instance: Instance, repository: Repository, cache: Path) -> EvalCase:

@@ -1,69 +1,31 @@
 """Instances as cases: the whole loop, with the gold patch, with nothing, and with a wrong diff."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gitrepo import Project, make_project
+from gitrepo import Project
+from instances import solved_project, write_instances
 from sandboxes import IMAGE
 
 from labkit.errors import InputError
 from labkit.evals import Answer, EvalCase, EvalRunner, Status, Trial
-from labkit.evals.sweinstances import GoldPatch, read_instances
+from labkit.evals.swebench import read_swebench
+from labkit.evals.sweinstances import read_instances
 from labkit.graders import Tools
 from labkit.sandbox.interface import Limits, Sandbox
 
-BEFORE = {
-    "words.py": "def greet(name):\n    return 'Hello ' + name\n",
-    "tests/test_words.py": "import words\n\n\ndef test_name():\n"
-    "    assert words.greet('Bo') == 'Hello Bo'\n",
-    "tests/old.py": "import gone\n",
-    "run": "#!/bin/sh\n",
-}  # fmt: skip
-AFTER = {
-    "words.py": BEFORE["words.py"].replace("name\n", "(name or 'you')\n"),
-    "tests/test_words.py": BEFORE["tests/test_words.py"]
-    + "\n\ndef test_empty():\n    assert words.greet('') == 'Hello you'\n",
-    "tests/test_old.py": "",
-    "tests/old.py": None,
-}
 LIMITS = Limits(seconds=60, memory=512, processes=64, scratch=64)
-NAMED = ["tests/test_words.py::test_empty"]
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Project:
     """Return a project with one solved commit."""
-    made = make_project(tmp_path / "words")
-    made.commit(BEFORE)
-    made.commit(AFTER)
-    return made
-
-
-def write(project: Project, *changes: dict[str, Any]) -> Path:
-    """Write a file of instances, each the solved commit with changes."""
-
-    def patch(*places: str) -> str:
-        return project.git("diff", "HEAD~1", "HEAD", "--", *places) + "\n"
-
-    whole = {
-        "instance_id": "blue__words-1",
-        "repo": "blue/words",
-        "base_commit": project.git("rev-parse", "HEAD~1"),
-        "patch": patch(":!tests"),
-        "test_patch": patch("tests"),
-        "problem_statement": "Greet nobody.",
-        "FAIL_TO_PASS": NAMED,
-        "PASS_TO_PASS": ["tests/test_words.py::test_name"],
-    }
-    path = project.folder.parent / "all.jsonl"
-    path.write_text("\n".join(json.dumps(whole | each) for each in changes), encoding="utf-8")
-    return path
+    return solved_project(tmp_path / "words")
 
 
 def test_the_gold_patch_passes_and_nothing_else(sandbox: Sandbox, repository: Project) -> None:
-    path = write(repository, {})
+    path = write_instances(repository, {})
     suite = read_instances(path, repository.repository, cache=repository.folder.parent / "cache")
     (case,) = suite.cases
     assert (case.problem, case.slices) == ("", ("blue/words",))
@@ -75,7 +37,13 @@ def test_the_gold_patch_passes_and_nothing_else(sandbox: Sandbox, repository: Pr
         (sample,) = report.cases[0].samples
         return sample
 
-    gold = graded(GoldPatch.of(path))
+    (instance,) = read_swebench(path).found
+
+    def reference(case: EvalCase, trial: Trial) -> Answer:
+        del case, trial
+        return Answer(diff=instance.patch)
+
+    gold = graded(reference)
     assert gold.passed is True, gold.verdict
     assert gold.edits == ("words.py",)
 
@@ -90,7 +58,7 @@ def test_the_gold_patch_passes_and_nothing_else(sandbox: Sandbox, repository: Pr
 
     def stale(case: EvalCase, trial: Trial) -> Answer:
         del case, trial
-        return Answer(diff=GoldPatch.of(path).patches["blue__words-1"].replace("Hello", "Hullo"))
+        return Answer(diff=instance.patch.replace("Hello", "Hullo"))
 
     assert graded(idle).verdict.detail.startswith("reward 0")
     assert graded(own_tests).passed is False
@@ -112,7 +80,7 @@ def test_the_gold_patch_passes_and_nothing_else(sandbox: Sandbox, repository: Pr
 def test_what_cannot_be_used_is_a_case_with_its_problem(
     repository: Project, change: dict[str, Any], says: str
 ) -> None:
-    path = write(repository, {"instance_id": "good"}, change)
+    path = write_instances(repository, {"instance_id": "good"}, change)
     cache = repository.folder.parent / "cache"
     wrong, good = read_instances(path, repository.repository, cache=cache).cases
     assert (good.id, good.problem) == ("good", "")
@@ -123,7 +91,7 @@ def test_a_base_with_links_and_a_file_with_other_lines(repository: Project) -> N
     (repository.folder / "link").symlink_to("words.py")
     base = repository.commit({})
     cache = repository.folder.parent / "cache"
-    path = write(repository, {"base_commit": base, "test_patch": ""})
+    path = write_instances(repository, {"base_commit": base, "test_patch": ""})
     (case,) = read_instances(path, repository.repository, cache=cache).cases
     assert "its base has a link, link" in case.problem
     path.write_text("{}\n[]\n", encoding="utf-8")
