@@ -8,7 +8,7 @@ from pathlib import Path
 from labkit.cli.console import say
 from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, EvalSuite
-from labkit.evals.harbor import is_harbor, read_harbor
+from labkit.evals.harbor import read_harbor, task_folders
 from labkit.evals.suitewriting import suite_values
 from labkit.evals.swebench import read_swebench
 from labkit.evals.sweinstances import read_instances
@@ -27,30 +27,17 @@ def import_suite(source: Path, folder: Path, image: str) -> int:
     """
     if folder.exists():
         raise InputError(f"{folder} is already there", hint="name a new folder")
-    if not source.exists():
-        raise InputError(
-            f"no file {source}", hint="give a folder of Harbor tasks, or a file of instances"
-        )
-    harbor = is_harbor(source)
-    if source.is_dir() and not harbor:
-        raise InputError(
-            f"{source} holds no task of Harbor's: no task.toml in it or in a folder of it",
-            hint="give such a folder, or a file of SWE-bench instances",
-        )
+    harbor = _is_harbor(source)
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".labkit-", dir=folder.absolute().parent) as made:
         root = Path(made, "suite")
         root.mkdir()
-        suite = (
-            read_harbor(source, cache=root / _FILES, image=image)
-            if harbor
-            else read_instances(source, Repository.discover(Path.cwd()), cache=root / _FILES)
-        )
+        suite = _read(source, root / _FILES, image, harbor=harbor)
         sound = [case for case in suite.cases if not case.problem]
         broken = [f"{case.id}: {case.problem}" for case in suite.cases if case.problem]
         if not sound:
             refuse(broken, hint="nothing was written")
-        _write(root, suite, sound, source if not harbor else None)
+        _write(root, suite, sound, None if harbor else source)
         root.rename(folder)
     for line in broken:
         say(f"left out: {line}")
@@ -61,6 +48,23 @@ def import_suite(source: Path, folder: Path, image: str) -> int:
         f"--candidate {reference}"
     )
     return 1 if broken else 0
+
+
+def _is_harbor(source: Path) -> bool:
+    """Return whether a source is Harbor's, and not a file of instances; refuses what is neither."""
+    if not source.exists():
+        raise InputError(
+            f"no file {source}", hint="give a folder of Harbor tasks, or a file of instances"
+        )
+    if source.is_dir():
+        task_folders(source)
+    return source.is_dir()
+
+
+def _read(source: Path, cache: Path, image: str, *, harbor: bool) -> EvalSuite:
+    if harbor:
+        return read_harbor(source, cache=cache, image=image)
+    return read_instances(source, Repository.discover(Path.cwd()), cache=cache)
 
 
 def _write(root: Path, suite: EvalSuite, sound: list[EvalCase], instances: Path | None) -> None:

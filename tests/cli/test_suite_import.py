@@ -61,7 +61,7 @@ def test_what_is_refused(desk: Desk) -> None:
     for words, says in {
         ("tasks", "mine"): "bad: it has no instruction.md",
         ("tasks", "empty"): "empty is already there",
-        ("empty", "mine"): "empty holds no task of Harbor's",
+        ("empty", "mine"): "empty holds no task: no task.toml",
         ("gone.jsonl", "mine"): "no file gone.jsonl",
     }.items():
         desk.refused("suite", "import", *words, says=(says,))

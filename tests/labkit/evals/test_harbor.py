@@ -11,7 +11,7 @@ from sandboxes import IMAGE
 
 from labkit.errors import InputError
 from labkit.evals import Answer, EvalCase, EvalRunner, Status, Trial
-from labkit.evals.harbor import is_harbor, read_harbor
+from labkit.evals.harbor import read_harbor
 from labkit.evals.harborsolution import HarborSolution
 from labkit.graders import Tools
 from labkit.sandbox.interface import Limits, Sandbox
@@ -62,9 +62,6 @@ def test_a_folder_of_tasks_is_a_suite_whose_version_pins_tests_and_files(tmp_pat
         other = read_harbor(tasks, cache=tmp_path / "cache")
         assert other.version != suite.version
         suite = other
-    assert is_harbor(tasks)
-    assert is_harbor(tasks / "a-one")
-    assert not is_harbor(tasks / "notes")
 
 
 def test_the_reference_passes_and_doing_nothing_fails(sandbox: Sandbox, tmp_path: Path) -> None:
