@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import blind, env, evaluate, grade, holder, leaks, plan, start, suite, summary, task
+from labkit.cli import (
+    blind,
+    env,
+    evaluate,
+    gate,
+    grade,
+    holder,
+    leaks,
+    plan,
+    start,
+    suite,
+    summary,
+    task,
+)
 
 app = typer.Typer(
     name="labkit",
@@ -53,6 +66,7 @@ app.command()(blind.unblind)
 app.add_typer(summary.app, name="summary")
 app.add_typer(suite.app, name="suite")
 app.command()(evaluate.evaluate)
+app.command()(gate.gate)
 app.command()(evaluate.finalize)
 app.command()(start.doctor)
 app.command()(start.clean)

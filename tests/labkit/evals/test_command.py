@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from candidates import CASE, alive, case, trial
+from candidates import CASE, LONG, alive, all_gone, case, trial
 from sandboxes import BOTH, IMAGE, require_memory_reports
 
 from labkit.errors import InfrastructureError, InputError, ReturnedTooLargeError
@@ -211,17 +211,18 @@ def test_a_hang_is_ended(quick: Make, tmp_path: Path) -> None:
     given = trial(tmp_path)
     begun = time.monotonic()
     with pytest.raises(TimedOut, match=r"^had not ended after 1 s$"):
-        quick("trap '' TERM; echo x > new; (setsid sleep 631.5 &); sleep 631.5")(CASE, given)
+        quick(f"trap '' TERM; echo x > new; (setsid sleep {LONG} &); sleep {LONG}")(CASE, given)
     assert time.monotonic() - begun < 10
+    assert all_gone()
     assert files(given.scratch) == {"calc.py": "one = 1\n"}
 
 
 def test_a_hang_on_this_machine_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    command = "trap '' TERM; (setsid env -i sleep 632.5 &); sleep 632.5"
+    command = f"trap '' TERM; (setsid env -i sleep {LONG} &); sleep {LONG}"
     with pytest.raises(TimedOut, match=r"^had not ended after 0.5 s$"):
         HostCommand(command, timeout=0.5)(CASE, trial(tmp_path))
-    HostCommand("setsid sleep 632.5 & exit 0", timeout=5)(CASE, trial(tmp_path))
-    assert not alive("632.5")
+    HostCommand(f"setsid sleep {LONG} & exit 0", timeout=5)(CASE, trial(tmp_path))
+    assert not alive()
 
 
 def test_too_much_memory_has_its_own_words(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -269,10 +270,10 @@ def closed_while_running(command: HostCommand) -> Iterator[None]:
 
 
 def test_closing_ends_what_still_runs(tmp_path: Path) -> None:
-    command = HostCommand("sleep 633.5")
+    command = HostCommand(f"sleep {LONG}")
     with closed_while_running(command), pytest.raises(CandidateError, match="because the run was"):
         command(CASE, trial(tmp_path))
-    assert not alive("633.5")
+    assert not alive()
 
 
 def test_a_command_of_this_machine_that_replaces_its_folder_has_escaped(tmp_path: Path) -> None:
@@ -283,7 +284,8 @@ def test_a_command_of_this_machine_that_replaces_its_folder_has_escaped(tmp_path
 
 def test_words_and_texts_are_commands(tmp_path: Path) -> None:
     assert HostCommand(["printf", "%s", "$HOME *"])(CASE, trial(tmp_path)).output == "$HOME *"
-    for nothing in ("", "  ", [], "a\0b"):
+    nothings: tuple[str | list[str], ...] = ("", "  ", [], "a\0b")
+    for nothing in nothings:
         with pytest.raises(InputError, match="command") as caught:
             HostCommand(nothing)
         assert caught.value.hint
