@@ -8,6 +8,7 @@ from labkit.cli import (
     blind,
     env,
     evaluate,
+    export,
     gate,
     grade,
     holder,
@@ -68,6 +69,7 @@ app.add_typer(suite.app, name="suite")
 app.command()(evaluate.evaluate)
 app.command()(gate.gate)
 app.command()(evaluate.finalize)
+app.command()(export.export)
 app.command()(start.doctor)
 app.command()(start.clean)
 app.command()(start.demo)

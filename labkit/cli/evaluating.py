@@ -38,7 +38,7 @@ def evaluate(asked: Asked, wanted: Wanted) -> int:
     split = _split(wanted.split)
     keep = word(wanted.keep, Keep, "--keep")
     session = Session.of(asked)
-    found = read_suite(asked.suite)
+    found = read_suite(asked.suite, image=asked.image)
     ids = tuple(dict.fromkeys(name.strip() for name in wanted.ids.split(",") if name.strip()))
     cases = _cases(found.suite, split, ids)
     _tell_problems(cases)
