@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from labkit.errors import InputError, IntegrityError, refuse
-from labkit.nodes import compose, place_of
+from labkit.nodes import compose, is_guessed, place_of, plain_node, value_of
 
 _TEXT = "tag:yaml.org,2002:str"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
-_NEWER_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
-"""What YAML 1.2 reads as a number, a commit such as 9509425349e4 among it."""
 _LONGEST_SHOWN = 60
 
 
@@ -115,7 +112,7 @@ class Fields:
             return ""
         if not node.value and node.tag != _TEXT:
             self._complain(node, f'"{name}" is empty')
-        elif _is_guessed(node):
+        elif is_guessed(node):
             self._complain(
                 node, f'"{name}" must be a text: put it in quotes: "{_short(node.value)}"'
             )
@@ -169,7 +166,7 @@ class Fields:
         if not isinstance(node, MappingNode):
             if node is not None:
                 self._complain(node, f'"{name}" must be a mapping of names to values')
-            node = MappingNode("tag:yaml.org,2002:map", [], *_no_marks())
+            node = plain_node({}, self._place, self._problems)
         return Fields(node, f"{self._place}, {name}", self._problems)
 
     def mappings(self, name: str) -> tuple["Fields", ...]:
@@ -192,6 +189,22 @@ class Fields:
     def _items(self, name: str) -> list[Node]:
         node = self._find(name, required=False)
         return node.value if isinstance(node, SequenceNode) else [node] if node else []
+
+    def apart(self, name: str) -> tuple[tuple["Fields", list[str], str], ...]:
+        """Return a list of mappings, each with its own list of problems and with its place."""
+        found = []
+        for count, item in enumerate(self._items(name), 1):
+            place, problems = f"{self._place}, {name} {count}", list[str]()
+            node = item if isinstance(item, MappingNode) else plain_node({}, place, problems)
+            if node is not item:
+                problems.append(f"{place_of(item, place)}: this must be a mapping: id: ...")
+            found.append((Fields(node, place, problems), problems, place_of(item, place)))
+        return tuple(found)
+
+    def value(self, name: str) -> object:
+        """Return a plain value, whatever kind it is of; a missing field is None."""
+        node = self._find(name, required=False)
+        return node and value_of(node, self._place, self._problems)
 
     def names(self) -> tuple[str, ...]:
         """Return the names that stand in this mapping, in their order."""
@@ -229,13 +242,6 @@ class Document(Fields):
         refuse(self._found, hint=hint)
 
 
-def _is_guessed(node: ScalarNode) -> bool:
-    """Return whether some reader of YAML takes a value without quotes for something else."""
-    return node.tag != _TEXT or (
-        node.style is None and _NEWER_NUMBER.fullmatch(node.value) is not None
-    )
-
-
 def _short(text: str) -> str:
     """Return a text of a file as a message can hold it."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
@@ -249,11 +255,6 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"no file {path}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _no_marks() -> tuple[yaml.Mark, yaml.Mark]:
-    mark = yaml.Mark("", 0, 0, 0, None, 0)
-    return mark, mark
 
 
 def read_json(path: Path, *, schema: int) -> dict[str, Any]:

@@ -4,7 +4,10 @@ Aliases, tags, tabs and what is not UTF-8 are refused with the line; nothing is 
 What labkit writes itself has every text in quotes.
 """
 
-from collections.abc import Mapping
+import json
+import math
+import re
+from collections.abc import Container, Mapping
 from typing import Any
 
 import yaml
@@ -14,8 +17,13 @@ from labkit.errors import InputError
 
 _MOST_BYTES = 4 * 1024 * 1024
 _TEXT = "tag:yaml.org,2002:str"
+_NEWER_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
+"""What YAML 1.2 reads as a number, a commit such as 9509425349e4 among it."""
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}
 _FIELDS = "write its fields, one a line: name: value"
 _DEEPEST = 30
+_DEEPEST_VALUE = 50
 _TOO_LARGE = 10**15
 _NO_LINE = yaml.Mark("", 0, -1, -1, None, 0)
 
@@ -89,6 +97,91 @@ def place_of(node: Node, place: str) -> str:
     """Return "place, line n" of a node; the place alone when it comes from no file."""
     line = node.start_mark.line + 1
     return f"{place}, line {line}" if line > 0 else place
+
+
+def is_guessed(node: ScalarNode) -> bool:
+    """Return whether some reader of YAML takes a value without quotes for something else."""
+    return node.tag != _TEXT or (
+        node.style is None and _NEWER_NUMBER.fullmatch(node.value) is not None
+    )
+
+
+def value_of(node: Node, place: str, problems: list[str], depth: int = 0) -> object:
+    """Return a node as the plain value that it is for every reader of YAML and of JSON.
+
+    What readers take for different things (`no`, `010`, `1:30`) is noted in `problems`.
+    """
+    if depth > _DEEPEST_VALUE:
+        problems.append(f"{place_of(node, place)}: nested more than {_DEEPEST_VALUE} deep")
+        return None
+    match node:
+        case MappingNode():
+            found: dict[str, object] = {}
+            for key, value in node.value:
+                name = _name_of(key, place, problems)
+                if name in found:
+                    problems.append(f"{place_of(key, place)}: {name!r} is written twice")
+                found[name] = value_of(value, place, problems, depth + 1)
+            return found
+        case SequenceNode():
+            return [value_of(item, place, problems, depth + 1) for item in node.value]
+        case ScalarNode():
+            return _scalar_value(node, place, problems)
+        case _:
+            raise TypeError(f"YAML has no node of type {type(node).__name__}")
+
+
+def _name_of(key: Node, place: str, problems: list[str]) -> str:
+    if isinstance(key, ScalarNode):
+        if is_guessed(key):
+            problems.append(f'{place_of(key, place)}: put the name in quotes: "{key.value}"')
+        return str(key.value)
+    problems.append(f"{place_of(key, place)}: a name must be one text")
+    return ""
+
+
+def _scalar_value(node: ScalarNode, place: str, problems: list[str]) -> object:
+    text = str(node.value)
+    if not is_guessed(node):
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if node.tag != _TEXT and _JSON_NUMBER.fullmatch(text):
+        number: int | float = json.loads(text)
+        if isinstance(number, int) or math.isfinite(number):
+            return number
+        problems.append(f"{place_of(node, place)}: {text} is too large for a number")
+    else:
+        what = f'readers of YAML disagree about {text}: put it in quotes: "{text}"'
+        empty = 'there is no value: write null, or "" for an empty text'
+        problems.append(f"{place_of(node, place)}: {what if text else empty}")
+    return None
+
+
+def without_items(text: str, name: str, gone: Container[int]) -> str | None:
+    """Return a YAML file without some items of a list, everything else as it stands.
+
+    An item goes with the comments above it. None when the list is not one item below the other;
+    whoever calls has to read the result back, because no rule for comments is right for all files.
+    """
+    root = compose(text.encode(), name)
+    listed = next((value for key, value in root.value if key.value == name), None)
+    if not isinstance(listed, SequenceNode) or listed.flow_style:
+        return None
+    lines = text.splitlines(keepends=True)
+    starts = [item.start_mark.line for item in listed.value]
+    for place, start in enumerate(starts):
+        while start and lines[start - 1].lstrip().startswith("#"):
+            start -= 1  # noqa: PLW2901 - upwards to the first comment
+        starts[place] = start
+    bounds = [*starts, listed.end_mark.line + bool(listed.end_mark.column)]
+    cut = {
+        line
+        for place, start in enumerate(starts)
+        if place in gone
+        for line in range(start, bounds[place + 1])
+    }
+    return "".join(line for number, line in enumerate(lines) if number not in cut)
 
 
 def plain_node(values: Mapping[str, object], place: str, problems: list[str]) -> MappingNode:

@@ -9,9 +9,9 @@ from typing import IO, assert_never
 
 from labkit.archive import Entry, Kind, read_tar
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
+from labkit.junit import read_junit
 from labkit.sandbox.interface import Outcome
 from labkit_grader.command import Command
-from labkit_grader.junit import read_junit
 from labkit_grader.lines import of_lines, read_lines, writable
 from labkit_grader.sentinel import Sentinel
 from labkit_grader.testrun import (

@@ -6,10 +6,11 @@ from enum import StrEnum
 from itertools import chain
 from typing import assert_never
 
+from labkit import junit
 from labkit.model import Ended
 from labkit_grader.refusals import refusal
 
-PASSED = "passed"
+PASSED = junit.PASSED
 MISSING = "missing"
 """The outcome of a test that was expected and not seen."""
 BROKEN = frozenset({"failed", "error"})

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import blind, env, grade, holder, leaks, plan, start, summary, task
+from labkit.cli import blind, env, gate, grade, holder, leaks, plan, start, summary, task
 
 app = typer.Typer(
     name="labkit",
@@ -51,6 +51,7 @@ app.command()(blind.blind)
 app.command()(blind.score)
 app.command()(blind.unblind)
 app.add_typer(summary.app, name="summary")
+app.command()(gate.gate)
 app.command()(start.doctor)
 app.command()(start.clean)
 app.command()(start.demo)

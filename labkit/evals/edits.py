@@ -50,6 +50,8 @@ def apply_replacements(folder: Path, replacements: Sequence[Replacement]) -> str
     the machine, and not the candidate, keeps a file from being read or written.
     """
     made: dict[str, bytes] = {}
+    if not _is_folder(folder):
+        return "the folder is missing"
     try:
         for count, each in enumerate(replacements, 1):
             path, search, replace = _texts(each, f"edit {count}")

@@ -40,7 +40,8 @@ class _Watch:
             path = os.path.realpath(path)
         else:
             path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))  # noqa: PTH118, PTH119, PTH120
-        if path.startswith(self.roots) or _harmless(path) or self._is_own(path):
+        # The scratch folder itself: making it once more is a habit, and does nothing.
+        if f"{path}{os.sep}".startswith(self.roots) or _harmless(path) or self._is_own(path):
             return
         self.found = self.found or path
         raise Escaped(words(path))

@@ -225,7 +225,14 @@ class EvalRunner:
 
 def _asked(case: EvalCase) -> EvalCase:
     """Return a case as a candidate sees it."""
-    return replace(case, reference=None, grader_spec={}, folder=None, problem="")
+    return EvalCase(
+        id=case.id,
+        inputs=case.inputs,
+        slices=case.slices,
+        tags=case.tags,
+        forbidden=case.forbidden,
+        split=case.split,
+    )
 
 
 def _folder_name(case: str) -> str:

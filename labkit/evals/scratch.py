@@ -4,7 +4,7 @@ This happens for every sample of a suite, so it asks the system itself: a Path c
 call behind it.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH108, PTH112, PTH114, PTH120, PTH123
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH114, PTH120, PTH123
 
 import os
 import queue
@@ -21,6 +21,7 @@ from labkit.evals.digests import contents_digest, files_of
 _EXECUTABLE = 0o755
 _PLAIN = 0o644
 _PIECE = 1024 * 1024
+_NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAITING = 100
 _BUDGET = 256 * 1024 * 1024
 Files = Mapping[str, tuple[bytes, int]]
@@ -185,33 +186,24 @@ class Remover:
             remove(scratch)
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder; much quicker than shutil for a handful of files. Never follows a link.
+def _remove(folder: str, above: int | None = None) -> None:
+    """Remove a folder; much quicker than shutil for a handful of files.
 
-    What is listed is what was opened, whatever stands at the path by then.
+    Each folder is opened and must not be a link: a candidate may have put one in its place, and
+    what that points to is somebody's.
     """
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    here = os.open(folder, _NO_LINK, dir_fd=above)
     try:
-        _empty(opened)
+        with os.scandir(here) as entries:
+            found = list(entries)
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                _remove(entry.name, here)
+            else:
+                os.unlink(entry.name, dir_fd=here)
     finally:
-        os.close(opened)
-    os.rmdir(folder)
-
-
-def _empty(opened: int) -> None:
-    with os.scandir(opened) as entries:
-        found = list(entries)
-    for entry in found:
-        if not entry.is_dir(follow_symlinks=False):
-            os.unlink(entry.name, dir_fd=opened)
-            continue
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        below = os.open(entry.name, flags, dir_fd=opened)
-        try:
-            _empty(below)
-        finally:
-            os.close(below)
-        os.rmdir(entry.name, dir_fd=opened)
+        os.close(here)
+    os.rmdir(folder, dir_fd=above)
 
 
 def _unlock(folder: str) -> None:

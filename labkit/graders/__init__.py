@@ -6,6 +6,7 @@ from labkit.graders.files import FileEquals
 from labkit.graders.interface import Case, Grader, Output, Verdict, grade
 from labkit.graders.likeness import EXACT_BYTES, Form, Likeness, LineEnds, Whitespace
 from labkit.graders.predicate import PredicateGrader
+from labkit.graders.pytests import PytestPasses
 from labkit.graders.registry import GRADERS, Registry
 from labkit.graders.rubric import RubricGrader
 from labkit.graders.text import ContainsAll, Exact, RegexMatch
@@ -30,6 +31,7 @@ __all__ = [
     "Output",
     "Predicate",
     "PredicateGrader",
+    "PytestPasses",
     "RegexMatch",
     "Registry",
     "RubricGrader",

@@ -5,7 +5,7 @@ whenever it likes. Golden tasks have a grader that cannot be fooled that way (`l
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import IO, assert_never
 
@@ -21,7 +21,7 @@ from labkit.sandbox.interface import Limits, Outcome, Sandbox, Spec, Streams
 
 ANSWER = "/labkit/answer.txt"
 """Where the command finds the candidate's answer, if that is a text."""
-_MOST_OUTPUT = 1024 * 1024
+MOST_OUTPUT = 1024 * 1024
 _TAIL = 500
 _LONGEST_TIMEOUT = 3600.0
 _HINTS = {126: ": not executable", 127: ": command not found"}
@@ -67,15 +67,20 @@ class ShellExitZero:
             streamed_tar=write_tar(_laid(files, answer)),
             workdir="/workspace",
             environment={"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"},
-            limits=replace(self.limits, output_bytes=_MOST_OUTPUT),
+            limits=replace(self.limits, output_bytes=MOST_OUTPUT),
         )
 
 
 def _laid(files: tuple[Entry, ...], answer: str | None) -> Iterator[Entry]:
-    for entry in files:
-        yield replace(entry, path=b"workspace/" + entry.path)
+    yield from in_workspace(files)
     if answer is not None:
         yield Entry(path=ANSWER[1:].encode(), kind=Kind.FILE, data=answer.encode())
+
+
+def in_workspace(files: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield files as they lie in the sandbox."""
+    for entry in files:
+        yield replace(entry, path=b"workspace/" + entry.path)
 
 
 def _nothing(_: IO[bytes]) -> None:
@@ -83,13 +88,28 @@ def _nothing(_: IO[bytes]) -> None:
 
 
 def _verdict(outcome: Outcome, limits: Limits, log: bytes) -> Verdict:
+    if stopped := stopped_early(outcome, limits):
+        return stopped
+    if outcome.exit_code == 0:
+        return Verdict.passing("exit 0")
+    code = f"exit {outcome.exit_code}{_HINTS.get(outcome.exit_code or 0, '')}"
+    said = last_words(log)
+    return Verdict.failing(f"{code}\n{said}" if said else code)
+
+
+def last_words(log: bytes) -> str:
+    """Return the end of what a command printed."""
+    return log[-_TAIL:].decode(errors="backslashreplace").strip()
+
+
+def stopped_early(outcome: Outcome, limits: Limits) -> Verdict | None:
+    """Return the verdict on a command that did not end by itself; None for one that did.
+
+    Raises InfrastructureError when that was not its own doing.
+    """
     match outcome.ended:
-        case Ended.EXITED if outcome.exit_code == 0:
-            return Verdict.passing("exit 0")
         case Ended.EXITED:
-            said = log[-_TAIL:].decode(errors="backslashreplace").strip()
-            code = f"exit {outcome.exit_code}{_HINTS.get(outcome.exit_code or 0, '')}"
-            return Verdict.failing(f"{code}\n{said}" if said else code)
+            return None
         case Ended.TIMEOUT:
             return Verdict.failing(f"had not ended after {limits.seconds:g} s")
         case Ended.OUT_OF_MEMORY:
@@ -103,16 +123,17 @@ def _verdict(outcome: Outcome, limits: Limits, log: bytes) -> Verdict:
 def shell_exit_zero(fields: Fields, tools: Tools) -> ShellExitZero:
     """Build `shell_exit_zero` from its mapping."""
     command = fields.filled("command")
+    limits, sandbox = read_bounds(fields, tools, "shell_exit_zero")
+    return ShellExitZero(command=command, sandbox=sandbox, image=tools.image, limits=limits)
+
+
+def read_bounds(fields: Fields, tools: Tools, name: str) -> tuple[Limits, Sandbox]:
+    """Return what a grader's command may use, and where it runs; note what is wrong with either."""
     limits = replace(
         tools.limits, seconds=fields.number("timeout", default=tools.limits.seconds, low=1)
     )
     if limits.seconds > _LONGEST_TIMEOUT:
         fields.problem("timeout", f'"timeout" is at most {_LONGEST_TIMEOUT:g} seconds')
     if tools.sandbox is None:
-        fields.problem("name", "shell_exit_zero needs a sandbox, and none is given")
-    return ShellExitZero(
-        command=command,
-        sandbox=tools.sandbox,  # type: ignore[arg-type] # without one it is never used
-        image=tools.image,
-        limits=limits,
-    )
+        fields.problem("name", f"{name} needs a sandbox, and none is given")
+    return limits, tools.sandbox  # type: ignore[return-value] # without one it is never used

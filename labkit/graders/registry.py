@@ -16,6 +16,7 @@ from labkit.graders.files import file_equals
 from labkit.graders.installed import Installed
 from labkit.graders.interface import Grader
 from labkit.graders.predicate import predicate
+from labkit.graders.pytests import pytest_passes
 from labkit.graders.rubric import rubric
 from labkit.graders.text import contains_all, exact, regex_match
 from labkit.graders.tools import Builder, Tools
@@ -29,6 +30,7 @@ _OWN: Mapping[str, Builder] = {
     "regex_match": regex_match,
     "file_equals": file_equals,
     "shell_exit_zero": shell_exit_zero,
+    "pytest_passes": pytest_passes,
     "predicate": predicate,
     "rubric": rubric,
 }

@@ -8,19 +8,28 @@ from labkit.stats.agreement import (
     weighted_kappa_interval,
     weighted_kappa_standard_error,
 )
+from labkit.stats.alarms import Alarms, Alike, GateRules, false_alarms
 from labkit.stats.alpha import Metric, krippendorff_alpha, krippendorff_alpha_interval
 from labkit.stats.blinding import blinding_index, blinding_interval
 from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
 from labkit.stats.clusters import clustered_interval, clustered_size
 from labkit.stats.design import Design
 from labkit.stats.exact_power import Power, detectable_effect, is_enumerable, power
-from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
+from labkit.stats.gates import (
+    Bar,
+    DropRule,
+    Outcome,
+    bar_of,
+    false_block_chance,
+    false_drop_chance,
+    standard_errors_bar,
+)
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
 from labkit.stats.noise import chance_of_difference
 from labkit.stats.paired import SignFlip, paired_interval, sign_flip_test
-from labkit.stats.passk import pass_at_k, pass_hat_k
+from labkit.stats.passk import pass_at_k, pass_hat_k, plug_in_pass_at_k
 from labkit.stats.planning import (
     approximate_power,
     expected_spread,
@@ -53,18 +62,24 @@ from labkit.stats.variance import (
 )
 
 __all__ = [
+    "Alarms",
+    "Alike",
     "Bar",
     "BootstrapMethod",
     "ChiSquared",
     "Design",
+    "DropRule",
+    "GateRules",
     "Interval",
     "Metric",
+    "Outcome",
     "Power",
     "SignFlip",
     "VarianceParts",
     "Weights",
     "agresti_coull_interval",
     "approximate_power",
+    "bar_of",
     "blinding_index",
     "blinding_interval",
     "bonett_price_interval",
@@ -77,6 +92,7 @@ __all__ = [
     "detectable_effect",
     "effective_tasks",
     "expected_spread",
+    "false_alarms",
     "false_block_chance",
     "false_drop_chance",
     "fleiss_kappa",
@@ -96,6 +112,7 @@ __all__ = [
     "paired_interval",
     "pass_at_k",
     "pass_hat_k",
+    "plug_in_pass_at_k",
     "power",
     "raw_agreement",
     "rule_of_thumb_power",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit_grader.junit import read_junit
+from labkit.junit import read_junit
 
 NODE = """<?xml version="1.0" encoding="utf-8"?>
 <testsuites>

@@ -142,6 +142,16 @@ def test_no_link_is_followed(scratch: Path, tmp_path: Path, path: str, search: s
     assert files(outside) == {"file.txt": b"secret"}
 
 
+def test_a_link_in_place_of_the_folder_is_not_followed(scratch: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(scratch)
+    before = files(scratch)
+    for one in (edit("new.txt", "", "x"), edit("calc.py", "a - b", "a + b")):
+        assert apply_replacements(link, [one]) == "the folder is missing"
+    assert apply_diff(link, of_new("new.txt")) == "the folder is missing"
+    assert files(scratch) == before
+
+
 def test_another_name_of_a_file_outside_keeps_its_content(scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("secret")
     (scratch / "hard").hardlink_to(tmp_path / "mine")

@@ -80,11 +80,14 @@ def test_links_are_removed_and_not_what_they_point_to(scratch: Path, tmp_path: P
 
 def test_a_link_in_place_of_the_folder_is_removed_alone(scratch: Path, tmp_path: Path) -> None:
     remove(str(scratch))
-    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/folder").mkdir(parents=True)
+    (tmp_path / "mine/file").touch()
+    (tmp_path / "mine/folder/file").touch()
     scratch.symlink_to(tmp_path / "mine")
     remove(str(scratch))
     assert not scratch.is_symlink()
-    assert (tmp_path / "mine").is_dir()
+    assert (tmp_path / "mine/file").exists()
+    assert (tmp_path / "mine/folder/file").exists()
 
 
 def test_folders_without_rights_are_removed(scratch: Path) -> None:

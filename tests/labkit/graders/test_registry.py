@@ -38,8 +38,8 @@ from labkit.nodes import plain_node
 from labkit.sandbox.interface import Limits, Sandbox
 
 OWN = (
-    *("all_of", "any_of", "contains_all", "exact", "file_equals", "predicate", "regex_match"),
-    *("rubric", "shell_exit_zero"),
+    *("all_of", "any_of", "contains_all", "exact", "file_equals", "predicate"),
+    *("pytest_passes", "regex_match", "rubric", "shell_exit_zero"),
 )
 CASE = Case(id="a", reference="yes")
 

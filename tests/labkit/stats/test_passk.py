@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.stats import pass_at_k, pass_hat_k
+from labkit.stats import pass_at_k, pass_hat_k, plug_in_pass_at_k
 
 COUNTS = st.integers(1, 8).flatmap(
     lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))
@@ -21,6 +21,7 @@ COUNTS = st.integers(1, 8).flatmap(
         pytest.param(5, 2, 1, 0.4, id="the-rate-itself"),
         pytest.param(5, 2, 2, 0.7, id="two-of-five"),
         pytest.param(5, 3, 2, 0.9, id="three-of-five"),
+        pytest.param(5, 0, 3, 0.0, id="none-pass"),
         pytest.param(6, 3, 2, 0.8, id="inspect-pair"),
         pytest.param(6, 3, 5, 1.0, id="inspect-five"),
         pytest.param(4, 4, 3, 1.0, id="all-pass"),
@@ -73,15 +74,28 @@ def test_both_are_unbiased_and_putting_in_the_rate_is_not(
     at_least_one = 1 - (1 - p) ** k
     assert expectation(lambda c: pass_at_k(n, c, k), n, p) == pytest.approx(at_least_one, abs=1e-9)
     assert expectation(lambda c: (c / n) ** k, n, p) >= p**k - 1e-9
-    assert expectation(lambda c: 1 - (1 - c / n) ** k, n, p) <= at_least_one + 1e-9
+    assert expectation(lambda c: plug_in_pass_at_k(n, c, k), n, p) <= at_least_one + 1e-9
 
 
 def test_the_bias_of_the_rate_put_in() -> None:
-    assert expectation(lambda c: 1 - (1 - c / 5) ** 2, 5, 0.5) == pytest.approx(0.70, abs=1e-12)
+    assert expectation(lambda c: plug_in_pass_at_k(5, c, 2), 5, 0.5) == pytest.approx(
+        0.70, abs=1e-12
+    )
     assert expectation(lambda c: pass_at_k(5, c, 2), 5, 0.5) == pytest.approx(0.75, abs=1e-12)
     # three of five, five tries: two failures are too few to fail five times
     assert pass_at_k(5, 3, 5) == 1
-    assert pytest.approx(0.98976) == 1 - (1 - 3 / 5) ** 5
+    assert plug_in_pass_at_k(5, 3, 5) == pytest.approx(0.98976, abs=1e-12)
+
+
+@given(COUNTS)
+def test_putting_in_the_rate_is_never_above_the_unbiased_estimate(
+    counts: tuple[int, int, int],
+) -> None:
+    n, c, k = counts
+    assert plug_in_pass_at_k(n, c, k) <= pass_at_k(n, c, k) + 1e-12
+    assert plug_in_pass_at_k(n, c, 1) == pytest.approx(c / n)
+    assert plug_in_pass_at_k(n, n, k) == 1
+    assert plug_in_pass_at_k(n, 0, k) == 0
 
 
 @given(COUNTS)
@@ -110,3 +124,5 @@ def test_undefined_is_refused_and_never_zero_or_one(n: int, c: int, k: int) -> N
         pass_hat_k(n, c, k)
     with pytest.raises(ValueError, match=r"undefined|impossible"):
         pass_at_k(n, c, k)
+    with pytest.raises(ValueError, match=r"undefined|impossible"):
+        plug_in_pass_at_k(n, c, k)

@@ -14,7 +14,7 @@ from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import AttributesImpl
 
-from labkit_grader.testrun import PASSED
+PASSED = "passed"
 
 _OUTCOMES = {"skipped": "skipped", "error": "error", "failure": "failed"}
 """The outcome that an element in a test means, the one that decides first: a test that a runner

@@ -1,0 +1,206 @@
+"""Sealing the test split: taken out of a suite file, nothing lost on the way.
+
+Nothing is deleted before it lies sealed on the disk, and nothing is deleted that is not in the seal
+byte for byte. A private copy in the user's own folder lasts until the sealed file was read back
+with the key.
+"""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from labkit.bundle import commitment, pack_files, unpack_files
+from labkit.errors import InputError, PhaseError, refuse
+from labkit.evals.case import EvalCase, Split
+from labkit.evals.digests import files_of
+from labkit.evals.sealedsplit import (
+    EXECUTABLE,
+    KIND,
+    TREE,
+    Opened,
+    Places,
+    SealedSplit,
+    sealed_split,
+    unpacked,
+)
+from labkit.evals.suitefile import SuiteFile
+from labkit.evals.suitewriting import case_values, suite_values, without_cases
+from labkit.fields import canonical_json, json_text, read_bytes
+from labkit.privatefile import read_private, write_private
+from labkit.seal import Identity, open_sealed, seal
+from labkit.suite import digest
+from labkit.workspace import replace as rewrite
+
+_CASES = f"{TREE}suite.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealer:
+    """To whom a test split is sealed, and what is at hand."""
+
+    recipients: tuple[str, ...]
+    """age public keys."""
+    backups: Path
+    """A private folder of the user's."""
+    identity: Identity | None = None
+    """The private half of one of the recipients, where it is at hand: then it is read back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealing:
+    """What sealing has done."""
+
+    record: SealedSplit
+    backup: Path | None
+    """The private copy, kept when nobody could read the sealed file back."""
+    kept: tuple[Path, ...]
+    """Plain files that had changed since they were sealed, so they were not deleted."""
+    commented: bool = True
+    """Whether the suite file still has its comments."""
+
+
+def seal_split(found: SuiteFile, sealer: Sealer, *, now: str) -> Sealing:
+    """Seal the test cases of a suite and take them out; goes on where it was interrupted.
+
+    Raises InputError when there is no test case or one is malformed, PhaseError when the split
+    is already sealed. Until the sealed file is whole, the suite is as it was.
+    """
+    places = Places(found.path)
+    record = sealed_split(found.path)
+    if record and record.taken_out:
+        raise PhaseError(
+            f"the test split of {found.suite.name} is already sealed, since "
+            f"{record.sealed_at[:10]}",
+            hint="new cases go into train or val; a new test split wants a suite of its own",
+        )
+    data = _interrupted(found, record, sealer) if record else _packed(found)
+    sealed = seal(data, sealer.recipients)
+    header, _ = unpack_files(data)
+    record = SealedSplit(
+        suite=found.suite.name,
+        cases=int(header["cases"]),
+        commitment=commitment(bytes.fromhex(header["salt"]), data),
+        ciphertext_sha256=digest(sealed),
+        recipients=sealer.recipients,
+        sealed_at=now,
+    )
+    backup = _backup(sealer, found.path, record.commitment)
+    rewrite(places.record, record.text())
+    if not backup.exists():
+        write_private(backup, data)
+    rewrite(places.sealed, sealed)
+    checked = sealer.identity is not None and (
+        open_sealed(read_bytes(places.sealed), sealer.identity) == data
+    )
+    commented, kept = _take_out(found, unpacked(data, record))
+    record = replace(record, taken_out=True)
+    rewrite(places.record, record.text())
+    if checked:
+        backup.unlink(missing_ok=True)
+    return Sealing(
+        record=record, backup=None if checked else backup, kept=kept, commented=commented
+    )
+
+
+def _packed(found: SuiteFile) -> bytes:
+    """Return the test split as a tar."""
+    cases = found.suite.only(Split.TEST).cases
+    if not cases:
+        raise InputError(f"{found.path} has no test case", hint="give cases the field split: test")
+    refuse([case.problem for case in cases if case.problem], hint="mend these cases, then seal")
+    without_cases(found, {case.id for case in cases})
+    salt = secrets.token_bytes(32)
+    header = {"kind": KIND, "suite": found.suite.name, "salt": salt.hex(), "cases": str(len(cases))}
+    return pack_files(header, _files(found, cases))
+
+
+def _files(found: SuiteFile, cases: tuple[EvalCase, ...]) -> dict[str, bytes]:
+    root = found.path.parent
+    files = {_CASES: json_text(suite_values(found.suite.name, cases, root)).encode()}
+    executable = []
+    for folder in sorted({case.folder for case in cases if case.folder}):
+        for name, path in files_of(folder):
+            inside = f"{TREE}{folder.relative_to(root).as_posix()}/{name}"
+            files[inside] = path.read_bytes()
+            if path.stat().st_mode & 0o100:
+                executable.append(inside)
+    files[EXECUTABLE] = canonical_json(sorted(executable))
+    return files
+
+
+def _backup(sealer: Sealer, suite: Path, committed: str) -> Path:
+    return sealer.backups / f"{suite.stem}-test-{committed[:16]}.tar"
+
+
+def _interrupted(found: SuiteFile, record: SealedSplit, sealer: Sealer) -> bytes:
+    """Return the tar of a sealing that was interrupted.
+
+    Raises InputError when a test case is in the suite that is not in it as it is now.
+    """
+    backup = _backup(sealer, found.path, record.commitment)
+    sealed = Places(found.path).sealed
+    if backup.exists():
+        data = read_private(backup)
+    elif sealer.identity and sealed.exists():
+        data = open_sealed(read_bytes(sealed), sealer.identity)
+    elif not sealed.exists():
+        return _packed(found)  # nothing is taken out before the sealed file is there
+    else:
+        raise PhaseError(
+            f"an earlier sealing of {found.path} was interrupted, and its copy {backup} is gone",
+            hint="name the private key with --key",
+        )
+    known = _cases_in(unpacked(data, record))
+    root = found.path.parent
+    refuse(
+        [
+            f"{case.id} is not as it was when an earlier sealing was interrupted"
+            for case in found.suite.only(Split.TEST).cases
+            if case.problem or known.get(case.id) != case_values(case, root)
+        ],
+        hint=f"put these cases into split val; the sealing then goes on from {backup}",
+    )
+    return data
+
+
+def _cases_in(opened: Opened) -> dict[str, object]:
+    return {case["id"]: case for case in json.loads(opened.files[_CASES])["cases"]}
+
+
+def _take_out(found: SuiteFile, opened: Opened) -> tuple[bool, tuple[Path, ...]]:
+    """Delete what is in the seal; return whether comments are kept, and which files are."""
+    gone = {case.id for case in found.suite.only(Split.TEST).cases}
+    commented = True
+    if gone:
+        rest, commented = without_cases(found, gone)
+        rewrite(found.path, rest)
+    needed = [case.folder for case in found.suite.cases if case.folder and case.id not in gone]
+    kept = []
+    root = found.path.parent
+    for name, content in opened.files.items():
+        path = root / name.removeprefix(TREE)
+        if name in (_CASES, EXECUTABLE) or any(path.is_relative_to(other) for other in needed):
+            continue
+        if path.is_file() and path.read_bytes() == content:
+            path.unlink()
+        elif path.exists():
+            kept.append(path)
+    for case in _cases_in(opened).values():
+        if isinstance(case, dict) and case.get("folder"):
+            _prune(root / case["folder"], needed)
+    return commented, tuple(kept)
+
+
+def _prune(folder: Path, needed: Sequence[Path]) -> None:
+    """Remove what is left of a folder whose files are gone: caches and empty folders."""
+    if any(other.is_relative_to(folder) or folder.is_relative_to(other) for other in needed):
+        return
+    for parent, _, _ in os.walk(folder, topdown=False):
+        if Path(parent).name == "__pycache__":
+            shutil.rmtree(parent)
+        elif not any(Path(parent).iterdir()):
+            Path(parent).rmdir()
