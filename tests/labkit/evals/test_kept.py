@@ -134,6 +134,17 @@ def test_a_killed_keeper_takes_the_program_along(tmp_path: Path) -> None:
     assert all_gone()
 
 
+def test_a_program_dies_with_its_keeper_though_nobody_looks(tmp_path: Path) -> None:
+    heard = Heard()
+    argv = ["sh", "-c", f"kill -9 $PPID; exec sleep {LONG}"]
+    env = dict(os.environ)
+    kept = Kept(Program(argv=argv, cwd=tmp_path, env=env, stdout=heard.end, stderr=heard.end))
+    heard.started()
+    assert all_gone()
+    kept.end()
+    heard.finish()
+
+
 def test_the_kernel_holds_the_limits(tmp_path: Path) -> None:
     _, heard = run(
         tmp_path, sys.executable, "-c", "bytearray(10**9)", limits=HostLimits(memory=300)
