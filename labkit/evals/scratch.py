@@ -4,7 +4,7 @@ This happens for every sample of a suite, so it asks the system itself: a Path c
 call behind it.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH114, PTH120, PTH123
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH112, PTH114, PTH120, PTH123
 
 import os
 import queue
