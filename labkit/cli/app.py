@@ -1,10 +1,75 @@
-from labkit.cli import ()"from labkit.cli import ()"from labkit.cli import ()"from labkit.cli import ()Tfrom labkit.cli import ()hfrom labkit.cli import ()efrom labkit.cli import () from labkit.cli import ()tfrom labkit.cli import ()afrom labkit.cli import ()bfrom labkit.cli import ()lfrom labkit.cli import ()efrom labkit.cli import () from labkit.cli import ()ofrom labkit.cli import ()ffrom labkit.cli import () from labkit.cli import ()cfrom labkit.cli import ()ofrom labkit.cli import ()mfrom labkit.cli import ()mfrom labkit.cli import ()afrom labkit.cli import ()nfrom labkit.cli import ()dfrom labkit.cli import ()sfrom labkit.cli import (),from labkit.cli import () from labkit.cli import ()ifrom labkit.cli import ()nfrom labkit.cli import () from labkit.cli import ()tfrom labkit.cli import ()hfrom labkit.cli import ()efrom labkit.cli import () from labkit.cli import ()ofrom labkit.cli import ()rfrom labkit.cli import ()dfrom labkit.cli import ()efrom labkit.cli import ()rfrom labkit.cli import () from labkit.cli import ()ifrom labkit.cli import ()nfrom labkit.cli import () from labkit.cli import ()wfrom labkit.cli import ()hfrom labkit.cli import ()ifrom labkit.cli import ()cfrom labkit.cli import ()hfrom labkit.cli import () from labkit.cli import ()afrom labkit.cli import () from labkit.cli import ()lfrom labkit.cli import ()afrom labkit.cli import ()bfrom labkit.cli import () from labkit.cli import ()ufrom labkit.cli import ()sfrom labkit.cli import ()efrom labkit.cli import ()sfrom labkit.cli import () from labkit.cli import ()tfrom labkit.cli import ()hfrom labkit.cli import ()efrom labkit.cli import ()mfrom labkit.cli import ().from labkit.cli import ()"from labkit.cli import ()"from labkit.cli import ()"from labkit.cli import ()
-from labkit.cli import ()
-from labkit.cli import ()ffrom labkit.cli import ()rfrom labkit.cli import ()ofrom labkit.cli import ()mfrom labkit.cli import () from labkit.cli import ()tfrom labkit.cli import ()yfrom labkit.cli import ()pfrom labkit.cli import ()ifrom labkit.cli import ()nfrom labkit.cli import ()gfrom labkit.cli import () from labkit.cli import ()ifrom labkit.cli import ()mfrom labkit.cli import ()pfrom labkit.cli import ()ofrom labkit.cli import ()rfrom labkit.cli import ()tfrom labkit.cli import () from labkit.cli import ()Afrom labkit.cli import ()nfrom labkit.cli import ()nfrom labkit.cli import ()ofrom labkit.cli import ()tfrom labkit.cli import ()afrom labkit.cli import ()tfrom labkit.cli import ()efrom labkit.cli import ()dfrom labkit.cli import ()
-from labkit.cli import ()
-from labkit.cli import ()ifrom labkit.cli import ()mfrom labkit.cli import ()pfrom labkit.cli import ()ofrom labkit.cli import ()rfrom labkit.cli import ()tfrom labkit.cli import () from labkit.cli import ()tfrom labkit.cli import ()yfrom labkit.cli import ()pfrom labkit.cli import ()efrom labkit.cli import ()rfrom labkit.cli import ()
-from labkit.cli import ()
-from labkit.cli import ()afrom labkit.cli import ()pfrom labkit.cli import ()pfrom labkit.cli import ().from labkit.cli import ()afrom labkit.cli import ()dfrom labkit.cli import ()dfrom labkit.cli import ()_from labkit.cli import ()tfrom labkit.cli import ()yfrom labkit.cli import ()pfrom labkit.cli import ()efrom labkit.cli import ()rfrom labkit.cli import ()(from labkit.cli import ()sfrom labkit.cli import ()ufrom labkit.cli import ()ifrom labkit.cli import ()tfrom labkit.cli import ()efrom labkit.cli import ().from labkit.cli import ()afrom labkit.cli import ()pfrom labkit.cli import ()pfrom labkit.cli import (),from labkit.cli import () from labkit.cli import ()nfrom labkit.cli import ()afrom labkit.cli import ()mfrom labkit.cli import ()efrom labkit.cli import ()=from labkit.cli import ()"from labkit.cli import ()sfrom labkit.cli import ()ufrom labkit.cli import ()ifrom labkit.cli import ()tfrom labkit.cli import ()efrom labkit.cli import ()"from labkit.cli import ())from labkit.cli import ()
-from labkit.cli import ()afrom labkit.cli import ()pfrom labkit.cli import ()pfrom labkit.cli import ().from labkit.cli import ()cfrom labkit.cli import ()ofrom labkit.cli import ()mfrom labkit.cli import ()mfrom labkit.cli import ()afrom labkit.cli import ()nfrom labkit.cli import ()dfrom labkit.cli import ()(from labkit.cli import ())from labkit.cli import ()(from labkit.cli import ()efrom labkit.cli import ()vfrom labkit.cli import ()afrom labkit.cli import ()lfrom labkit.cli import ()ufrom labkit.cli import ()afrom labkit.cli import ()tfrom labkit.cli import ()efrom labkit.cli import ().from labkit.cli import ()efrom labkit.cli import ()vfrom labkit.cli import ()afrom labkit.cli import ()lfrom labkit.cli import ()ufrom labkit.cli import ()afrom labkit.cli import ()tfrom labkit.cli import ()efrom labkit.cli import ())from labkit.cli import ()
-from labkit.cli import ()afrom labkit.cli import ()pfrom labkit.cli import ()pfrom labkit.cli import ().from labkit.cli import ()cfrom labkit.cli import ()ofrom labkit.cli import ()mfrom labkit.cli import ()mfrom labkit.cli import ()afrom labkit.cli import ()nfrom labkit.cli import ()dfrom labkit.cli import ()(from labkit.cli import ())from labkit.cli import ()(from labkit.cli import ()efrom labkit.cli import ()vfrom labkit.cli import ()afrom labkit.cli import ()lfrom labkit.cli import ()ufrom labkit.cli import ()afrom labkit.cli import ()tfrom labkit.cli import ()efrom labkit.cli import ().from labkit.cli import ()ffrom labkit.cli import ()ifrom labkit.cli import ()nfrom labkit.cli import ()afrom labkit.cli import ()lfrom labkit.cli import ()ifrom labkit.cli import ()zfrom labkit.cli import ()efrom labkit.cli import ())from labkit.cli import ()
-from labkit.cli import ()
+"""The table of commands, in the order in which a lab uses them."""
+
+from typing import Annotated
+
+import typer
+
+from labkit.cli import (
+    blind,
+    env,
+    evaluate,
+    export,
+    gate,
+    grade,
+    holder,
+    leaks,
+    plan,
+    start,
+    suite,
+    summary,
+    task,
+)
+
+app = typer.Typer(
+    name="labkit",
+    help="Find out honestly which coding-agent configuration works on your own code.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from labkit import __version__
+
+        typer.echo(f"labkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def labkit(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which version this is.", is_eager=True, callback=_tell_version
+        ),
+    ] = False,
+) -> None:
+    """Find out honestly which coding-agent configuration works on your own code."""
+    del version
+
+
+app.command()(start.init)
+app.command()(start.status)
+app.add_typer(task.app, name="task")
+app.add_typer(env.app, name="env")
+app.add_typer(plan.app, name="plan")
+app.command()(leaks.leaks)
+app.command()(grade.handin)
+app.add_typer(holder.app, name="holder")
+app.add_typer(grade.app, name="grade")
+app.command()(blind.blind)
+app.command()(blind.score)
+app.command()(blind.unblind)
+app.add_typer(summary.app, name="summary")
+app.add_typer(suite.app, name="suite")
+app.command()(evaluate.evaluate)
+app.command()(gate.gate)
+app.command()(evaluate.finalize)
+app.command()(export.export)
+app.command()(start.doctor)
+app.command()(start.clean)
+app.command()(start.demo)
