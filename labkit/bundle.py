@@ -33,6 +33,8 @@ LAYOUT = "hidden.yaml"
 DRAFT_FILES = frozenset({"oracle.yaml", "evidence.json", LAYOUT})
 PROOF = "proof.json"
 """What the last validation said; it lies in a draft and is never part of a bundle."""
+INSTANCE = "instance.json"
+"""The tests that an imported instance names; the same holds for it."""
 _RUBBISH_FOLDERS = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
 _RUBBISH = (".pyc", "~", ".swp", ".orig", ".DS_Store", "Thumbs.db")
 
@@ -158,8 +160,8 @@ def _damage(what: str) -> IntegrityError:
 def read_draft(folder: Path) -> dict[str, bytes]:
     """Return an author's draft: hidden/, mutations/, examples/, oracle.yaml, evidence.json.
 
-    Compiled caches, editors' backups and proof.json are left out: no part of a bundle. Raises
-    InputError that names everything else that is there, and links.
+    Compiled caches, editors' backups, proof.json and instance.json are left out: no part of a
+    bundle. Raises InputError that names everything else that is there, and links.
     """
     if not folder.is_dir():
         raise InputError(f"no draft {folder}", hint="labkit task new makes one")
@@ -170,7 +172,7 @@ def read_draft(folder: Path) -> dict[str, bytes]:
         top, _, below = name.partition("/")
         if path.is_symlink() or not path.is_file():
             problems.append(f"{path} is a link or a special file, not an ordinary one")
-        elif name == PROOF:
+        elif name in (PROOF, INSTANCE):
             continue
         elif not (top in DRAFT_FOLDERS and below) and name not in DRAFT_FILES:
             problems.append(f"{path} has no place in a draft")

@@ -25,7 +25,8 @@ _WHO = b"labkit <labkit@localhost> 946684800 +0000"
 """2000-01-01: with a fixed author, time and message the commits depend on the trees alone."""
 _MESSAGES = {"start": b"The state that the agent gets\n", "solution": b"The expected state\n"}
 _CACHES = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
-_MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 64 * 1024 * 1024
+"""How large a fixture can be, both trees together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,7 @@ def read_fixture(path: Path) -> Fixture:
     trees: dict[bytes, list[Entry]] = {b"start": [], b"solution": []}
     try:
         stream = io.BytesIO(read_bytes(path))
-        for entry in read_tar(stream, most_bytes=_MOST_BYTES, most_file_bytes=_MOST_BYTES):
+        for entry in read_tar(stream, most_bytes=MOST_BYTES, most_file_bytes=MOST_BYTES):
             top, _, rest = entry.path.partition(b"/")
             if entry.kind in _MODES:
                 tree = trees[top if rest else b""]

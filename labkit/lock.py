@@ -15,14 +15,20 @@ if sys.platform != "win32":
 
 @contextmanager
 def only_one(workspace: Workspace, what: str) -> Iterator[None]:
-    """Hold the workspace's lock; raises PhaseError when another labkit command holds it.
+    """Hold the workspace's lock; raises PhaseError when another labkit command holds it."""
+    with holding(workspace.evals / ".lock", what):
+        yield
+
+
+@contextmanager
+def holding(path: Path, what: str) -> Iterator[None]:
+    """Hold a lock; raises PhaseError when another labkit command holds it.
 
     The system frees the lock when the process ends, however it ends.
     """
     if sys.platform == "win32":
         yield  # no engine, no sandbox, so no phase that needs the lock
         return
-    path = workspace.evals / ".lock"
     with _opened(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -66,7 +66,9 @@ def _not_yaml(error: yaml.MarkedYAMLError, place: str) -> InputError:
             f"{place}{line}: a second document begins here",
             hint="a file holds one mapping: take out the line ---",
         )
-    return InputError(f"{place}{line}: not YAML: {error.problem}")
+    return InputError(
+        f"{place}{line}: not YAML: {error.problem}", hint="look at that line and the one above it"
+    )
 
 
 def _decode(data: bytes, place: str) -> str:

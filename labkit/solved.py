@@ -1,12 +1,13 @@
 """A piece of work that a project's history has solved: its two ends, and its tests as a draft."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from labkit.archive import Entry, Kind
 from labkit.bundle import LAYOUT, why_not_drafted
 from labkit.errors import InputError, ToolError
-from labkit.git import EXECUTABLE, GITLINK, SYMLINK, Change, Commit, Repository
+from labkit.git import EXECUTABLE, GITLINK, SYMLINK, Change, Commit, Repository, TreeEntry
 from labkit.nodes import dump_yaml
 from labkit.testpaths import PathKind, is_test, path_kind, places_of_tests
 
@@ -17,6 +18,7 @@ _LAYOUT_HEAD = """\
 # links: hidden paths that are symbolic links, and where they lead
 """
 _ABBREVIATED = 10
+_KINDS = {EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK, GITLINK: Kind.FOLDER}
 _MOST_PLACES = 8
 """So many test places of the base are named where the commit itself has none."""
 
@@ -151,47 +153,53 @@ def hidden_draft(repository: Repository, solved: Solved) -> HiddenDraft:
     """Return a commit's tests as the draft of hidden tests, with their modes and their links."""
     after = [change.new for change in solved.tests if change.new and change.new.mode != GITLINK]
     contents = dict(zip(after, repository.blobs([entry.oid for entry in after]), strict=True))
+    return draft_of(
+        (change.path, _laid(change.new, contents) if change.new else None)
+        for change in solved.tests
+    )
+
+
+def _laid(entry: TreeEntry, contents: Mapping[TreeEntry, bytes]) -> Entry:
+    kind = _KINDS.get(entry.mode, Kind.FILE)
+    return Entry(path=entry.path, kind=kind, data=contents.get(entry, b""))
+
+
+def draft_of(changed: Iterable[tuple[bytes, Entry | None]]) -> HiddenDraft:
+    """Return changed tests as a draft: each path with what stands there now, None for nothing."""
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
     executable: list[str] = []
-    left_out = [
-        f"{_shown(change.path)}: a submodule cannot be hidden"
-        for change in solved.tests
-        if change.new and change.new.mode == GITLINK
-    ]
-    for entry, data in contents.items():
-        path = os.fsdecode(entry.path)
-        why = why_not_drafted(path) or _why_no_link(entry.path, entry.mode, data)
-        if why:
-            left_out.append(f"{_shown(entry.path)}: {why}")
-        elif entry.mode == SYMLINK:
-            links[path] = data.decode()
+    removed: list[str] = []
+    left_out: list[str] = []
+    for raw, entry in changed:
+        path = os.fsdecode(raw)
+        if entry is None:
+            removed += [path] * (not why_not_drafted(path))
+        elif why := why_not_drafted(path) or _why_no_draft(entry):
+            left_out.append(f"{_shown(raw)}: {why}")
+        elif entry.kind is Kind.SYMLINK:
+            links[path] = entry.data.decode()
         else:
-            files[path] = data
-            executable += [path] * (entry.mode == EXECUTABLE)
+            files[path] = entry.data
+            executable += [path] * (entry.kind is Kind.EXECUTABLE)
     return HiddenDraft(
         files=files,
         executable=tuple(executable),
         links=links,
-        removed=tuple(_removed(solved)),
+        removed=tuple(removed),
         left_out=tuple(left_out),
     )
 
 
-def _removed(solved: Solved) -> Iterator[str]:
-    for change in solved.tests:
-        path = os.fsdecode(change.path)
-        if change.new is None and not why_not_drafted(path):
-            yield path
-
-
-def _why_no_link(path: bytes, mode: str, target: bytes) -> str:
-    """Return why a link could not be drafted; empty when it can, or is none."""
-    if mode != SYMLINK:
+def _why_no_draft(entry: Entry) -> str:
+    """Return why what stands at a path could not be drafted; empty when it can."""
+    if entry.kind is Kind.FOLDER:
+        return "a submodule cannot be hidden"
+    if entry.kind is not Kind.SYMLINK:
         return ""
-    if leads_out(path, target):
+    if leads_out(entry.path, entry.data):
         return "the link leads out of the project"
-    return "" if os.fsdecode(target).isprintable() else "the link's target is not plain text"
+    return "" if os.fsdecode(entry.data).isprintable() else "the link's target is not plain text"
 
 
 def leads_out(path: bytes, target: bytes) -> bool:
@@ -206,13 +214,17 @@ def _shown(path: bytes) -> str:
 
 
 def protected_places(repository: Repository, solved: Solved) -> tuple[str, ...]:
-    """Return where the tests are that an agent must leave alone, as the base has them.
+    """Return where the tests are that an agent must leave alone, as the base has them."""
+    return places_at(repository, solved.base, (change.path for change in solved.tests))
+
+
+def places_at(repository: Repository, base: Commit, tests: Iterable[bytes]) -> tuple[str, ...]:
+    """Return where a base has the tests that are changed later.
 
     The list is read by the whole team, so a test file that only the solution has is not named.
     """
-    entries = repository.tree(solved.base.tree)
-    standing = {entry.path for entry in entries}
-    found = places_of_tests(change.path for change in solved.tests)
+    standing = {entry.path for entry in repository.tree(base.tree)}
+    found = places_of_tests(tests)
     named = [place for place in found if place in standing or _is_known_folder(place, standing)]
     if not named:
         named = list(places_of_tests(path for path in standing if is_test(path)))[:_MOST_PLACES]

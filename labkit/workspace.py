@@ -6,14 +6,14 @@ drafts lie beside the project, in the handover folder; private keys lie in the u
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from labkit.errors import InputError, PhaseError, not_written, refuse
+from labkit.errors import InputError, PhaseError, refuse
 from labkit.model import BlindId, ConfigurationId, Member, RunId, TaskId
+from labkit.wholefile import whole_file
 
 HOME_VARIABLE = "LABKIT_HOME"
 
@@ -257,38 +257,9 @@ def replace(path: Path, content: str | bytes) -> None:
 
 def write_new(path: Path, content: str | bytes) -> None:
     """Write a file that must not be there yet; raises InputError when it is."""
-    if path.exists() or path.is_symlink():
-        raise InputError(f"{path} is already there", hint="labkit never overwrites it silently")
     _write(path, content, new=True)
 
 
 def _write(path: Path, content: str | bytes, *, new: bool) -> None:
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".labkit-", dir=path.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.chmod(0o666 & ~_umask())
-            if new:
-                os.link(temporary, path)
-                temporary.unlink()
-            else:
-                temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except FileExistsError as error:
-        raise InputError(f"{path} is already there") from error
-    except OSError as error:
-        raise not_written(path, error) from error
-
-
-def _umask() -> int:
-    current = os.umask(0o022)
-    os.umask(current)
-    return current
+    with whole_file(path, new=new) as file:
+        file.write(content.encode() if isinstance(content, str) else content)

@@ -1,5 +1,6 @@
 """Candidates for tests: a function written to a file, a case, a sample, and who is still alive."""
 
+import os
 import textwrap
 import time
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from pathlib import Path
 from labkit.evals import EvalCase, Trial
 from labkit.evals.hosted import Hosted
 
+LONG = f"600.{os.getpid()}"
+"""What a `sleep` of these tests is told, so that `alive` knows it from everybody else's."""
 CASE = EvalCase(
     id="add", inputs={"a": 1}, reference="the right answer", grader_spec={"name": "exact"}
 )
@@ -43,8 +46,8 @@ def hosted(folder: Path, body: str, *, timeout: float = 20.0) -> Iterator[Hosted
         yield candidate
 
 
-def alive(mark: str) -> list[int]:
-    """Return the processes whose command line holds `mark`."""
+def alive() -> list[int]:
+    """Return the processes whose command line holds LONG."""
     found = []
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
@@ -53,15 +56,15 @@ def alive(mark: str) -> list[int]:
                 state = (path / "stat").read_text().rpartition(")")[2].split()[0]
             except OSError:
                 continue
-            if mark.encode() in words and state != "Z":
+            if LONG.encode() in words and state != "Z":
                 found.append(int(path.name))
     return found
 
 
-def all_gone(mark: str, seconds: float = 5.0) -> bool:
-    """Return whether nothing with `mark` in its command line is left after a while at most."""
+def all_gone(seconds: float = 5.0) -> bool:
+    """Return whether none of them is left after a while at most."""
     until = time.monotonic() + seconds
-    while alive(mark):
+    while alive():
         if time.monotonic() > until:
             return False
         time.sleep(0.02)

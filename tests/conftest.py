@@ -4,6 +4,7 @@ import os
 
 from cli.labs import lab_at, stages
 from environs import bubblewrap_workplace, compiler_image, docker_workplace, workplace
+from foreign import foreign
 from gitrepo import project
 from hypothesis import settings
 from nodejs import node, with_node
@@ -21,6 +22,7 @@ __all__ = [
     "compiler_image",
     "docker_sandbox",
     "docker_workplace",
+    "foreign",
     "lab_at",
     "node",
     "project",

@@ -4,7 +4,21 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import blind, env, grade, holder, leaks, plan, start, summary, task
+from labkit.cli import (
+    blind,
+    env,
+    evaluate,
+    export,
+    gate,
+    grade,
+    holder,
+    leaks,
+    plan,
+    start,
+    suite,
+    summary,
+    task,
+)
 
 app = typer.Typer(
     name="labkit",
@@ -51,6 +65,11 @@ app.command()(blind.blind)
 app.command()(blind.score)
 app.command()(blind.unblind)
 app.add_typer(summary.app, name="summary")
+app.add_typer(suite.app, name="suite")
+app.command()(evaluate.evaluate)
+app.command()(gate.gate)
+app.command()(evaluate.finalize)
+app.command()(export.export)
 app.command()(start.doctor)
 app.command()(start.clean)
 app.command()(start.demo)

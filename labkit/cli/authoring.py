@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from labkit.cli.console import ask, say
@@ -86,7 +86,7 @@ def new_task(wanted: Wanted, me: str) -> None:
         notes="",
     )
     hidden = hidden_draft(lab.repository, start.solved) if start.solved else HiddenDraft()
-    _write(lab.workspace, made, hidden)
+    write_task(lab.workspace, made, hidden)
     _tell(lab.workspace, made, start, hidden, guessed=not (given or asking))
 
 
@@ -221,10 +221,21 @@ def _free_id(workspace: Workspace, start: Start, category: Category) -> str:
     return slug if number == 1 else f"{slug}-{number}"
 
 
-def _write(workspace: Workspace, task: Task, hidden: HiddenDraft) -> None:
-    """Write a new task's files, or none when one cannot be written."""
+def write_task(
+    workspace: Workspace,
+    task: Task,
+    hidden: HiddenDraft,
+    *,
+    beside: Mapping[str, bytes] | None = None,
+) -> None:
+    """Write a new task's files, or none when one cannot be written.
+
+    `beside` are further files of its draft.
+    """
     try:
         make_draft(workspace, task.id, task.category, hidden)
+        for name, content in (beside or {}).items():
+            write_new(workspace.draft(task.id) / name, content)
         write_new(workspace.prompt(task.id), task.prompt)
         write_new(workspace.task(task.id), task_text(task))
     except BaseException:

@@ -18,19 +18,24 @@ PASSPHRASE_FILE = "LABKIT_PASSPHRASE_FILE"
 
 def open_identity(lab: Lab, chosen: str) -> Identity:
     """Return the holder's private key; raises InputError when it is not this team's holder's."""
+    identity = own_identity(chosen)
+    if identity.recipient not in lab.settings.recipients:
+        raise InputError(
+            f"{holder_key_path(chosen)} is not the key that the team seals to",
+            hint="compare its public half with holder: and backup: in evals/labkit.yaml",
+        )
+    return identity
+
+
+def own_identity(chosen: str) -> Identity:
+    """Return the private key in a file, or the user's own; raises PhaseError without one."""
     path = holder_key_path(chosen)
     if not path.is_file():
         raise PhaseError(
             f"no holder's key in {path}",
             hint="this step is the holder's; --key PATH names a key that lies elsewhere",
         )
-    identity = read_identity(path, passphrase=ask_passphrase("passphrase of the holder's key: "))
-    if identity.recipient not in lab.settings.recipients:
-        raise InputError(
-            f"{path} is not the key that the team seals to",
-            hint="compare its public half with holder: and backup: in evals/labkit.yaml",
-        )
-    return identity
+    return read_identity(path, passphrase=ask_passphrase("passphrase of the holder's key: "))
 
 
 def ask_passphrase(question: str) -> str:

@@ -48,6 +48,32 @@ def new(
     authoring.new_task(wanted, me)
 
 
+@app.command("import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Instances as SWE-bench has them: JSON lines.")
+    ],
+    ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ids",
+            metavar="ID",
+            show_default=False,
+            help="Only these instances; again for more [default: all].",
+        ),
+    ] = None,
+    category: Annotated[
+        str, typer.Option(help="bugfix, feature, refactor, tests or other.")
+    ] = "bugfix",
+    me: Me = "",
+) -> None:
+    """Start golden tasks from a benchmark's instances of this project."""
+    from labkit.cli import importing
+
+    wanted = [name for each in ids or [] for name in each.split(",") if name]
+    raise typer.Exit(importing.import_instances(file, wanted, category, me))
+
+
 @app.command()
 def mine(
     limit: Annotated[

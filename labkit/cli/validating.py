@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from labkit.building import Surroundings
-from labkit.bundle import PROOF, read_draft
+from labkit.bundle import INSTANCE, PROOF, read_draft
 from labkit.cli.author import chosen_ids, drafts_here
 from labkit.cli.console import Pace, complain, say
 from labkit.cli.correcting import require_changeable
@@ -15,6 +15,7 @@ from labkit.cli.lab import Lab, now
 from labkit.cli.parallel import in_parallel, processors
 from labkit.cli.sandboxes import supply_of
 from labkit.errors import InputError, LabkitError
+from labkit.evals.swebench import differences, read_named
 from labkit.export import read_base
 from labkit.fields import counted
 from labkit.model import TaskId
@@ -213,10 +214,20 @@ def _tell(lab: Lab, proven: _Proven) -> None:
         say(f"  problem: {problem}")
     for note in proven.evidence.notes:
         say(f"  note: {note}")
+    for line in _of_instance(lab, proven.evidence):
+        say(f"  the instance it was imported from: {line}")
     for line in _figures(proven.evidence):
         say(f"  {line}")
     if not proven.evidence.valid:
         say(f"  its draft: {lab.workspace.draft(proven.task.id)}")
+
+
+def _of_instance(lab: Lab, evidence: Evidence) -> Iterator[str]:
+    """Yield where the tests that an imported instance names are not what was found."""
+    path = lab.workspace.draft(evidence.case.task.id) / INSTANCE
+    found = evidence.expected
+    if evidence.repeats and path.is_file():
+        yield from differences(read_named(_content(path)), found.fail_to_pass, found.pass_to_pass)
 
 
 def _figures(evidence: Evidence) -> Iterator[str]:

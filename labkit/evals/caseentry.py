@@ -146,10 +146,12 @@ def parse_json(text: str, place: str) -> object:
         return json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if "\n" in text.strip() else ""
-        raise InputError(f"{place}{line}: not JSON: {error.msg}") from error
+        raise InputError(
+            f"{place}{line}: not JSON: {error.msg}", hint="mend or remove it"
+        ) from error
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"{place}: not JSON: {why}") from error
+        raise InputError(f"{place}: not JSON: {why}", hint="mend or remove it") from error
 
 
 def _mapping(pairs: list[tuple[str, object]]) -> dict[str, object]:

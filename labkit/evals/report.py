@@ -23,6 +23,9 @@ _FEWEST_TO_ESTIMATE = 2
 _FEWEST_TO_TRUST = 5
 
 
+NOTHING_KNOWN = Safety(cases=0, failures=(), unmeasured=())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """The figures of a report that came without its cases."""
@@ -31,6 +34,7 @@ class Totals:
     standard_error: Fraction | None
     n_tasks: int
     n_scored: int
+    safety: Safety = NOTHING_KNOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,7 @@ class RunReport:
     @cached_property
     def safety(self) -> Safety:
         """The safety verdict, beside the figures and never averaged into them."""
-        return safety_of(self.cases)
+        return self.totals.safety if self.totals else safety_of(self.cases)
 
     @property
     def reward(self) -> Fraction | None:

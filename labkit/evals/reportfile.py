@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import IntegrityError
-from labkit.evals.metrics import AtK, Figures
+from labkit.evals.metrics import AtK, Figures, Safety
 from labkit.evals.report import RunReport, Totals
-from labkit.evals.results import CaseResult, Policy, TrialResult
+from labkit.evals.results import CaseResult, Policy, TrialResult, exact
 from labkit.evals.sample import Status
 from labkit.fields import read_json
 
 SCHEMA = 1
 NAME = "report.json"
+_MOST_SAMPLES = 100_000
 
 
 def to_dict(report: RunReport) -> dict[str, Any]:
@@ -112,7 +113,7 @@ def read_report(path: Path) -> RunReport:
     values = read_json(file, schema=SCHEMA)
     try:
         return from_dict(values, folder=file.parent)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise IntegrityError(
             f"{file} is damaged: {error!r}", hint="make it again with labkit evaluate"
         ) from error
@@ -124,13 +125,16 @@ def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunRe
     Raises KeyError, TypeError or ValueError when they are not what `to_dict` makes.
     """
     policy = Policy(values.get("policy", Policy.ALL))
+    n = int(values.get("n", 1))
+    if not 1 <= n <= _MOST_SAMPLES:
+        raise ValueError(f"{n} samples a case")
     return RunReport(
         suite=str(values["suite"]),
         suite_version=str(values["suite_version"]),
         candidate=str(values.get("candidate", "")),
         split=str(values.get("split", "all")),
         subset=bool(values.get("subset", False)),
-        n=int(values.get("n", 1)),
+        n=n,
         seed=int(values.get("seed", 0)),
         policy=policy,
         ks=tuple(sorted(map(int, values.get("pass_at", {})))),
@@ -149,20 +153,54 @@ def _read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
         tags=tuple(values["tags"]),
         problem=values["problem"],
         policy=policy,
-        trials=tuple(
-            TrialResult(**(trial | {"status": Status(trial["status"])}))
-            for trial in values["trials"]
+        trials=_checked(
+            tuple(
+                TrialResult(**(trial | {"status": Status(trial["status"])}))
+                for trial in values["trials"]
+            ),
+            int(values["planned"]),
         ),
     )
 
 
-def _totals(values: Mapping[str, Any]) -> Totals:
-    def exact(name: str) -> Fraction | None:
-        return None if values.get(name) is None else Fraction(repr(float(values[name])))
+def _checked(trials: tuple[TrialResult, ...], planned: int) -> tuple[TrialResult, ...]:
+    """Return trials that can be reckoned with; raises ValueError for any other."""
+    if len({trial.number for trial in trials}) < len(trials) or planned < len(trials):
+        raise ValueError(f"{len(trials)} trials, some twice, or more than the {planned} planned")
+    for trial in trials:
+        missing = trial.passed is None and trial.score is None
+        if not missing and not (type(trial.passed) is bool and _is_share(trial.score)):
+            raise ValueError(f"trial {trial.number} has no verdict that labkit gives")
+    return trials
 
+
+def _is_share(score: object) -> bool:
+    return type(score) in (int, float) and 0 <= float(str(score)) <= 1
+
+
+def _totals(values: Mapping[str, Any]) -> Totals:
+    def number(name: str) -> Fraction | None:
+        return None if values.get(name) is None else exact(float(values[name]))
+
+    reward = number("reward")
+    if reward is not None and not 0 <= reward <= 1:
+        raise ValueError(f"a reward of {float(reward)} is none")
     return Totals(
-        reward=exact("reward"),
-        standard_error=exact("stderr"),
+        reward=reward,
+        standard_error=number("stderr"),
         n_tasks=int(values["n_tasks"]),
         n_scored=int(values["n_scored"]),
+        safety=_safety(values.get("safety") or {}),
+    )
+
+
+def _safety(values: Mapping[str, Any]) -> Safety:
+    """Return the safety verdict of a report without cases: its failures are never lost."""
+    failures = tuple(map(str, values.get("failures", ())))
+    if values.get("ok") is False and not failures:
+        failures = ("its report says so, without saying where",)
+    return Safety(
+        cases=int(values.get("cases", 0)),
+        failures=failures,
+        unmeasured=tuple(map(str, values.get("unmeasured", ()))),
     )

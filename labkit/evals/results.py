@@ -1,5 +1,6 @@
 """What all samples of one case say together."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,6 +8,20 @@ from fractions import Fraction
 from typing import Self, assert_never
 
 from labkit.evals.sample import Sample, Status
+
+_LARGEST_DENOMINATOR = 10_000
+_ROUNDING = 1e-14
+
+
+def exact(score: float) -> Fraction:
+    """Read a score as the fraction that it was meant to be: 1/3, 0.85, and any decimal.
+
+    A float cannot hold 1/3: written out it is 0.3333333333333333, and three of them are not 1.
+    """
+    near = Fraction(score).limit_denominator(_LARGEST_DENOMINATOR)
+    if math.isclose(near, score, rel_tol=_ROUNDING):
+        return near
+    return Fraction(repr(score))
 
 
 class Policy(StrEnum):
@@ -81,7 +96,7 @@ class CaseResult:
     @property
     def reward(self) -> Fraction | None:
         """The mean score of the valid trials, exact; None when there are none."""
-        scores = [Fraction(repr(trial.score)) for trial in self.valid]
+        scores = [exact(trial.score) for trial in self.valid if trial.score is not None]
         return sum(scores, Fraction()) / len(scores) if scores else None
 
     @property

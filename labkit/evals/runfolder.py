@@ -18,7 +18,7 @@ from labkit.workspace import replace as replace_file
 from labkit.workspace import write_new
 
 SCHEMA = 1
-_MADE_OF = "run.json"
+MADE_OF = "run.json"
 _WORDS = {
     "suite_version": "another suite version",
     "split": "another split",
@@ -42,7 +42,7 @@ class RunFolder:
         Raises InputError for a folder that holds anything else.
         """
         wanted = _facts(report, ids)
-        file = path / _MADE_OF
+        file = path / MADE_OF
         if not file.is_file():
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
                 raise InputError(

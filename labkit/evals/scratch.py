@@ -4,7 +4,7 @@ This happens for every sample of a suite, so it asks the system itself: a Path c
 call behind it.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH114, PTH120, PTH123
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH112, PTH114, PTH120, PTH123
 
 import os
 import queue
@@ -108,6 +108,8 @@ def edits(files: Files, scratch: str) -> tuple[str, ...]:
 
 
 def _walk(folder: str, prefix: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    if os.path.islink(folder):
+        return
     try:
         with os.scandir(folder) as entries:
             found = list(entries)
@@ -136,7 +138,14 @@ def _same(entry: "os.DirEntry[str]", laid: tuple[bytes, int]) -> bool:
 
 
 def remove(scratch: str) -> None:
-    """Remove a scratch folder, also where a candidate took its own rights away."""
+    """Remove a scratch folder, also where a candidate took its own rights away.
+
+    Where it is no folder any more, what is there in its place goes, and never what a link names.
+    """
+    if os.path.islink(scratch) or not os.path.isdir(scratch):
+        with suppress(OSError):
+            os.unlink(scratch)
+        return
     with suppress(OSError):
         _remove(scratch)
     if os.path.lexists(scratch):

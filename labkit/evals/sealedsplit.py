@@ -6,14 +6,14 @@ The test cases and their folders are one deterministic tar, sealed with age into
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
 
 from labkit.bundle import commitment, unpack_files
 from labkit.errors import IntegrityError, PhaseError
 from labkit.evals.case import EvalSuite
-from labkit.evals.suitefile import read_suite
+from labkit.evals.suitefile import SuiteFile, read_suite
 from labkit.fields import json_text, read_bytes, read_json
 from labkit.seal import Identity, open_sealed
 from labkit.suite import digest
@@ -33,6 +33,8 @@ class Places:
     suite: Path
 
     def _beside(self, ending: str) -> Path:
+        if self.suite.is_dir():
+            return self.suite / f"suite.{ending}"
         return self.suite.with_name(f"{self.suite.stem}.{ending}")
 
     @property
@@ -127,7 +129,7 @@ class Opened:
     salt: bytes
     files: Mapping[str, bytes]
 
-    def lay_out(self, folder: Path) -> EvalSuite:
+    def lay_out(self, folder: Path) -> SuiteFile:
         """Write the cases and their folders into a private folder and return them as a suite."""
         executable = set(json.loads(self.files[EXECUTABLE]))
         for name, content in self.files.items():
@@ -139,7 +141,7 @@ class Opened:
         found = read_suite(folder / TREE)
         if found.problems or len(found.suite.cases) != self.record.cases:
             raise _damage(self.record.suite)
-        return found.suite
+        return replace(found, suite=EvalSuite(found.suite.cases, self.record.suite))
 
 
 def open_split(suite: Path, identity: Identity) -> Opened:

@@ -9,14 +9,15 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from labkit.bundle import commitment, pack_files, unpack_files
+from labkit.bundle import Files, commitment, pack_files, unpack_files
 from labkit.errors import InputError, PhaseError, refuse
 from labkit.evals.case import EvalCase, Split
 from labkit.evals.digests import files_of
+from labkit.evals.fixtures import TASK_FILES
 from labkit.evals.sealedsplit import (
     EXECUTABLE,
     KIND,
@@ -27,7 +28,7 @@ from labkit.evals.sealedsplit import (
     sealed_split,
     unpacked,
 )
-from labkit.evals.suitefile import SuiteFile
+from labkit.evals.suitefile import Form, SuiteFile
 from labkit.evals.suitewriting import case_values, suite_values, without_cases
 from labkit.fields import canonical_json, json_text, read_bytes
 from labkit.privatefile import read_private, write_private
@@ -112,24 +113,42 @@ def _packed(found: SuiteFile) -> bytes:
     if not cases:
         raise InputError(f"{found.path} has no test case", hint="give cases the field split: test")
     refuse([case.problem for case in cases if case.problem], hint="mend these cases, then seal")
-    without_cases(found, {case.id for case in cases})
+    if len(cases) == len(found.suite.cases):
+        raise InputError(
+            f"every case of {found.path} is a test case",
+            hint="keep some in split val: the loop measures on those",
+        )
+    if found.form is not Form.FIXTURES:
+        without_cases(found, {case.id for case in cases})
     salt = secrets.token_bytes(32)
     header = {"kind": KIND, "suite": found.suite.name, "salt": salt.hex(), "cases": str(len(cases))}
     return pack_files(header, _files(found, cases))
 
 
 def _files(found: SuiteFile, cases: tuple[EvalCase, ...]) -> dict[str, bytes]:
-    root = found.path.parent
-    files = {_CASES: json_text(suite_values(found.suite.name, cases, root)).encode()}
+    """Return what lies in the tar: the split as a suite of its own, in the form that it has."""
+    files: dict[str, bytes] = {}
+    if found.form is not Form.FIXTURES:
+        values = suite_values(found.suite.name, cases, found.root)
+        files[_CASES] = json_text(values).encode()
     executable = []
-    for folder in sorted({case.folder for case in cases if case.folder}):
+    for folder in sorted(set(_folders(found, cases))):
         for name, path in files_of(folder):
-            inside = f"{TREE}{folder.relative_to(root).as_posix()}/{name}"
+            inside = f"{TREE}{folder.relative_to(found.root.absolute()).as_posix()}/{name}"
             files[inside] = path.read_bytes()
             if path.stat().st_mode & 0o100:
                 executable.append(inside)
     files[EXECUTABLE] = canonical_json(sorted(executable))
     return files
+
+
+def _folders(found: SuiteFile, cases: Sequence[EvalCase]) -> Iterator[Path]:
+    """Yield the folders that belong to some cases, absolute; several may share one."""
+    whole = {task.id: task.folder for task in found.tasks}
+    for case in cases:
+        folder = whole.get(case.id, case.folder)
+        if folder is not None:
+            yield folder.absolute()
 
 
 def _backup(sealer: Sealer, suite: Path, committed: str) -> Path:
@@ -154,45 +173,60 @@ def _interrupted(found: SuiteFile, record: SealedSplit, sealer: Sealer) -> bytes
             f"an earlier sealing of {found.path} was interrupted, and its copy {backup} is gone",
             hint="name the private key with --key",
         )
-    known = _cases_in(unpacked(data, record))
-    root = found.path.parent
+    known = unpacked(data, record).files
     refuse(
         [
             f"{case.id} is not as it was when an earlier sealing was interrupted"
             for case in found.suite.only(Split.TEST).cases
-            if case.problem or known.get(case.id) != case_values(case, root)
+            if case.problem or not _is_in(found, case, known)
         ],
         hint=f"put these cases into split val; the sealing then goes on from {backup}",
     )
     return data
 
 
-def _cases_in(opened: Opened) -> dict[str, object]:
-    return {case["id"]: case for case in json.loads(opened.files[_CASES])["cases"]}
+def _is_in(found: SuiteFile, case: EvalCase, sealed: Files) -> bool:
+    """Return whether a case lies in a tar just as it is now."""
+    now = _files(found, (case,))
+    for name in (_CASES, EXECUTABLE):
+        now.pop(name, None)
+    whole = all(sealed.get(name) == content for name, content in now.items())
+    if found.form is Form.FIXTURES:
+        return whole
+    cases = json.loads(sealed[_CASES])["cases"]
+    return whole and case_values(case, found.root) in cases
 
 
 def _take_out(found: SuiteFile, opened: Opened) -> tuple[bool, tuple[Path, ...]]:
     """Delete what is in the seal; return whether comments are kept, and which files are."""
     gone = {case.id for case in found.suite.only(Split.TEST).cases}
     commented = True
-    if gone:
+    if gone and found.form is not Form.FIXTURES:
         rest, commented = without_cases(found, gone)
         rewrite(found.path, rest)
-    needed = [case.folder for case in found.suite.cases if case.folder and case.id not in gone]
+    needed = list(_folders(found, [case for case in found.suite.cases if case.id not in gone]))
     kept = []
-    root = found.path.parent
-    for name, content in opened.files.items():
-        path = root / name.removeprefix(TREE)
-        if name in (_CASES, EXECUTABLE) or any(path.is_relative_to(other) for other in needed):
+    # A task's own file goes first: what is left without it after an interruption is no task.
+    for name in sorted(opened.files, key=lambda name: (Path(name).name not in TASK_FILES, name)):
+        path = found.root.absolute() / name.removeprefix(TREE)
+        if name in (_CASES, EXECUTABLE) or any(map(path.is_relative_to, needed)):
             continue
-        if path.is_file() and path.read_bytes() == content:
+        if path.is_file() and path.read_bytes() == opened.files[name]:
             path.unlink()
         elif path.exists():
             kept.append(path)
-    for case in _cases_in(opened).values():
-        if isinstance(case, dict) and case.get("folder"):
-            _prune(root / case["folder"], needed)
+    for folder in _sealed_folders(opened):
+        _prune(found.root.absolute() / folder, needed)
     return commented, tuple(kept)
+
+
+def _sealed_folders(opened: Opened) -> set[str]:
+    """Return the folders of the sealed cases, relative."""
+    if _CASES in opened.files:
+        cases = json.loads(opened.files[_CASES])["cases"]
+        return {case["folder"] for case in cases if "folder" in case}
+    inside = (name.removeprefix(TREE) for name in opened.files if name.startswith(TREE))
+    return {name.partition("/")[0] for name in inside}
 
 
 def _prune(folder: Path, needed: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""Suites as files: YAML, JSON, JSON lines, or a folder; a malformed case never takes one down.
+"""Suites as files: YAML, JSON, JSON lines, or a folder of tasks; no case takes a suite down.
 
 What makes a file no suite (it is not YAML, an id stands there twice, there is no case) is one
 InputError. What is wrong with one case becomes that case's `problem`: it stays in the suite, is
@@ -6,7 +6,7 @@ told, is never run, and is missing in every figure.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +14,10 @@ from pathlib import Path
 from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.caseentry import VALUES, Entry, json_entry, parse_json
+from labkit.evals.fixtures import TASK_FILES, FixtureTask, is_fixtures, read_fixtures
+from labkit.evals.setups import prepared
 from labkit.fields import Document, Fields, read_bytes
+from labkit.graders import Tools
 from labkit.nodes import plain_node
 
 SUITE_NAMES = ("suite.yaml", "suite.yml", "suite.json", "suite.jsonl")
@@ -28,6 +31,8 @@ class Form(StrEnum):
     YAML = "yaml"
     JSON = "json"
     LINES = "jsonl"
+    FIXTURES = "fixtures"
+    """A folder with a folder for each task."""
 
 
 _FORMS = {".yaml": Form.YAML, ".yml": Form.YAML, ".json": Form.JSON, ".jsonl": Form.LINES}
@@ -39,10 +44,32 @@ class SuiteFile:
 
     suite: EvalSuite
     path: Path
-    """The file itself, also where a folder was named."""
+    """The file itself, also where a folder was named; the folder of fixture tasks."""
     form: Form
     written: tuple[EvalCase, ...]
     """The cases in the order of the file."""
+    tasks: tuple[FixtureTask, ...] = ()
+    """Of a folder of fixture tasks; their setups have not been run."""
+
+    @property
+    def root(self) -> Path:
+        """What the folders of cases are relative to."""
+        return self.path if self.form is Form.FIXTURES else self.path.parent
+
+    @property
+    def runs(self) -> Path:
+        """Where its runs go unless somebody says otherwise."""
+        if self.path.name in SUITE_NAMES or self.form is Form.FIXTURES:
+            folder = self.root.absolute()
+            return folder.with_name(f"{folder.name}-runs")
+        return self.path.with_name(f"{self.path.stem}-runs")
+
+    def set_up(self, wanted: Container[str], tools: Tools, folder: Path) -> EvalSuite:
+        """Return the suite with the setups of some tasks run; what they leave lies in `folder`."""
+        tasks = [task for task in self.tasks if task.setup and task.id in wanted]
+        ready = {case.id: case for case in prepared(tasks, tools, folder)}
+        cases = [ready.get(case.id, case) for case in self.suite.cases]
+        return EvalSuite(cases, self.suite.name)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -59,16 +86,25 @@ class _Whole:
 
 
 def read_suite_file(path: Path) -> EvalSuite:
-    """Read a suite: a YAML, JSON or JSON-lines file, or a folder with one called suite.yaml."""
-    return read_suite(path).suite
+    """Read a suite: a YAML, JSON or JSON-lines file, or a folder: see `read_suite`.
+
+    Tasks with a setup cannot be run from here; `SuiteFile.set_up` runs it.
+    """
+    found = read_suite(path)
+    waiting = {task.id: task.case() for task in found.tasks if task.setup}
+    cases = [waiting.get(case.id, case) for case in found.suite.cases]
+    return EvalSuite(cases, found.suite.name)
 
 
 def read_suite(path: Path) -> SuiteFile:
     """Read a suite and say where it stands.
 
-    Raises one InputError for whatever makes the file no suite at all.
+    A folder holds a suite.yaml, or fixture tasks. Raises one InputError for whatever makes the file
+    no suite at all.
     """
     file = _file_of(path)
+    if file.is_dir():
+        return _read_folder(file)
     if file.suffix.lower() not in _FORMS:
         raise InputError(
             f"{file} is no suite: its name ends in {file.suffix or 'nothing'}",
@@ -94,15 +130,41 @@ def suite_of(data: bytes, path: Path) -> SuiteFile:
 
 
 def _file_of(path: Path) -> Path:
-    if not path.is_dir():
+    if path.is_file():
         return path
+    if not path.is_dir():
+        raise InputError(f"no file {path}", hint=_START)
     found = [path / name for name in SUITE_NAMES if (path / name).is_file()]
     if len(found) > 1:
         names = " and ".join(file.name for file in found)
         raise InputError(f"{path} holds {names}", hint="name the one that is meant")
-    if not found:
-        raise InputError(f"{path} holds no {SUITE_NAMES[0]}", hint=_START)
-    return found[0]
+    if not found and not is_fixtures(path):
+        raise InputError(
+            f"{path} holds no {SUITE_NAMES[0]}, and no folder with a {TASK_FILES[0]}", hint=_START
+        )
+    return found[0] if found else path
+
+
+def _read_folder(path: Path) -> SuiteFile:
+    """Read fixture tasks one by one, so that a malformed one takes no other down."""
+    cases, tasks = [], []
+    for folder in sorted(path.iterdir()):
+        if not any((folder / name).is_file() for name in TASK_FILES):
+            continue
+        try:
+            (task,) = read_fixtures(folder)
+        except InputError as error:
+            cases.append(EvalCase(folder.name, problem="; ".join(error.problems)))
+        else:
+            tasks.append(task)
+            cases.append(task.case(task.buggy))
+    return SuiteFile(
+        suite=EvalSuite(cases, name_of(path / SUITE_NAMES[0])),
+        path=path,
+        form=Form.FIXTURES,
+        written=tuple(cases),
+        tasks=tuple(tasks),
+    )
 
 
 def name_of(path: Path) -> str:

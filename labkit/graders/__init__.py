@@ -3,6 +3,7 @@
 from labkit.graders.compose import AllOf, AnyOf
 from labkit.graders.execution import ShellExitZero
 from labkit.graders.files import FileEquals
+from labkit.graders.harbor import HarborTests
 from labkit.graders.interface import Case, Grader, Output, Verdict, grade
 from labkit.graders.likeness import EXACT_BYTES, Form, Likeness, LineEnds, Whitespace
 from labkit.graders.predicate import PredicateGrader
@@ -25,6 +26,7 @@ __all__ = [
     "FileEquals",
     "Form",
     "Grader",
+    "HarborTests",
     "Judge",
     "Likeness",
     "LineEnds",

@@ -13,6 +13,7 @@ from labkit.fields import Fields
 from labkit.graders import compose
 from labkit.graders.execution import shell_exit_zero
 from labkit.graders.files import file_equals
+from labkit.graders.harbor import harbor_tests
 from labkit.graders.installed import Installed
 from labkit.graders.interface import Grader
 from labkit.graders.predicate import predicate
@@ -31,6 +32,7 @@ _OWN: Mapping[str, Builder] = {
     "file_equals": file_equals,
     "shell_exit_zero": shell_exit_zero,
     "pytest_passes": pytest_passes,
+    "harbor_tests": harbor_tests,
     "predicate": predicate,
     "rubric": rubric,
 }

@@ -8,13 +8,22 @@ from labkit.stats.agreement import (
     weighted_kappa_interval,
     weighted_kappa_standard_error,
 )
+from labkit.stats.alarms import Alarms, Alike, GateRules, false_alarms
 from labkit.stats.alpha import Metric, krippendorff_alpha, krippendorff_alpha_interval
 from labkit.stats.blinding import blinding_index, blinding_interval
 from labkit.stats.bootstrap import BootstrapMethod, bootstrap_interval
 from labkit.stats.clusters import clustered_interval, clustered_size
 from labkit.stats.design import Design
 from labkit.stats.exact_power import Power, detectable_effect, is_enumerable, power
-from labkit.stats.gates import Bar, false_block_chance, false_drop_chance, standard_errors_bar
+from labkit.stats.gates import (
+    Bar,
+    DropRule,
+    Outcome,
+    bar_of,
+    false_block_chance,
+    false_drop_chance,
+    standard_errors_bar,
+)
 from labkit.stats.interval import Interval
 from labkit.stats.location import mean_interval, median_interval
 from labkit.stats.multiple import holm
@@ -53,18 +62,24 @@ from labkit.stats.variance import (
 )
 
 __all__ = [
+    "Alarms",
+    "Alike",
     "Bar",
     "BootstrapMethod",
     "ChiSquared",
     "Design",
+    "DropRule",
+    "GateRules",
     "Interval",
     "Metric",
+    "Outcome",
     "Power",
     "SignFlip",
     "VarianceParts",
     "Weights",
     "agresti_coull_interval",
     "approximate_power",
+    "bar_of",
     "blinding_index",
     "blinding_interval",
     "bonett_price_interval",
@@ -77,6 +92,7 @@ __all__ = [
     "detectable_effect",
     "effective_tasks",
     "expected_spread",
+    "false_alarms",
     "false_block_chance",
     "false_drop_chance",
     "fleiss_kappa",

@@ -7,6 +7,7 @@ passed, the same for both versions, is drawn from a beta distribution.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
@@ -34,18 +35,74 @@ def standard_errors_bar(
     is exactly at that bar, whatever n. None for fewer than two differences.
     Raises ValueError for a negative multiple.
     """
-    if multiple < 0:
-        raise ValueError(f"a bar of {multiple} standard errors is impossible")
     n = len(differences)
     if n < _FEWEST_FOR_A_SPREAD:
+        _check_multiple(multiple)
         return None
     exact = [Fraction(difference) for difference in differences]
-    total, squares = sum(exact), sum(difference**2 for difference in exact)
-    reached = total**2 * (n - 1)
-    needed = Fraction(multiple) ** 2 * (n * squares - total**2)
-    if total < 0 or reached < needed:
+    total, squares = sum(exact, Fraction()), sum((each**2 for each in exact), Fraction())
+    return bar_of(total, (n * squares - total**2) / (n - 1), multiple)
+
+
+def bar_of(difference: Fraction, squared_error: Fraction, multiple: Fraction | int = 1) -> Bar:
+    """Say whether a difference exceeds `multiple` of its standard error, which is given squared.
+
+    Raises ValueError for a negative multiple.
+    """
+    _check_multiple(multiple)
+    reached, needed = difference**2, Fraction(multiple) ** 2 * squared_error
+    if difference < 0 or reached < needed:
         return Bar.BELOW
     return Bar.ABOVE if reached > needed else Bar.AT
+
+
+class Outcome(StrEnum):
+    """What a gate, or one rule of it, decides."""
+
+    PASS = "pass"
+    BLOCK = "block"
+    INDECISIVE = "indecisive"
+    """The data carry neither; whoever needs a yes does not have one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropRule:
+    """How far a figure may drop from one version to the next.
+
+    Raises ValueError for a tolerance outside 0 to 1, and for a negative bar.
+    """
+
+    tolerance: Fraction = Fraction(0)
+    """A drop of as much is none."""
+    bar: Fraction = Fraction(1)
+    """How many standard errors a change has to exceed before it decides; 0: any change does."""
+    better: bool = False
+    """Whether the figure has to rise, instead of not dropping."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance <= 1:
+            raise ValueError(f"a tolerance of {self.tolerance} is not from 0 to 1")
+        _check_multiple(self.bar)
+
+    def judge(self, drop: Fraction, squared_error: Fraction) -> tuple[Outcome, Bar | None]:
+        """Decide about a drop with its squared standard error.
+
+        The bar is None where it did not matter: the drop is within the tolerance.
+        """
+        if self.better:
+            return self._judge_gain(-drop, squared_error)
+        if drop <= self.tolerance:
+            return Outcome.PASS, None
+        bar = bar_of(drop, squared_error, self.bar)
+        return (Outcome.BLOCK if bar is Bar.ABOVE else Outcome.INDECISIVE), bar
+
+    def _judge_gain(self, gain: Fraction, squared_error: Fraction) -> tuple[Outcome, Bar | None]:
+        if gain < 0:
+            return Outcome.BLOCK, None
+        if gain <= self.tolerance:
+            return Outcome.INDECISIVE, None
+        bar = bar_of(gain, squared_error, self.bar)
+        return (Outcome.PASS if bar is Bar.ABOVE else Outcome.INDECISIVE), bar
 
 
 def false_block_chance(
@@ -60,9 +117,9 @@ def false_block_chance(
     _check(n, attempts, mean, icc)
     both = 2 * attempts
     if only_total:
-        lost = _chance(attempts, both, mean, icc)
+        lost = pattern_chance(attempts, both, mean, icc)
     else:
-        lost = _chance(attempts, attempts, mean, icc) - _chance(both, both, mean, icc)
+        lost = pattern_chance(attempts, attempts, mean, icc) - pattern_chance(both, both, mean, icc)
     return -math.expm1(n * math.log1p(-lost))
 
 
@@ -82,12 +139,14 @@ def false_drop_chance(
     for before in range(attempts + 1):
         for after in range(attempts + 1):
             ways = math.comb(attempts, before) * math.comb(attempts, after)
-            drops[attempts + before - after] += ways * _chance(before + after, both, mean, icc)
+            drops[attempts + before - after] += ways * pattern_chance(
+                before + after, both, mean, icc
+            )
     allowed = math.floor((1 + beyond) * n * attempts)
     return math.fsum(drawn(drops, n)[allowed + 1 :])
 
 
-def _chance(passed: int, of: int, mean: float, icc: float) -> float:
+def pattern_chance(passed: int, of: int, mean: float, icc: float) -> float:
     """Return the chance that of attempts at one task the first `passed` pass and the rest fail."""
     total = 1 / icc - 1
     chance = 1.0
@@ -98,6 +157,11 @@ def _chance(passed: int, of: int, mean: float, icc: float) -> float:
             share = (1 - mean) * total + attempt - passed
         chance *= share / (total + attempt)
     return chance
+
+
+def _check_multiple(multiple: Fraction | int) -> None:
+    if multiple < 0:
+        raise ValueError(f"a bar of {multiple} standard errors is impossible")
 
 
 def _check(n: int, attempts: int, mean: float, icc: float) -> None:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from candidates import alive, all_gone
+from candidates import LONG, alive, all_gone
 
 from labkit.errors import ToolError
 from labkit.evals.kept import End, HostLimits, Kept, Program
@@ -73,25 +73,26 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        "sleep 611.5 &",
-        "setsid sleep 611.5 &",
-        "(env -i setsid sleep 611.5 >/dev/null 2>&1 &) ; exec 1>&- 2>&-",
-        "trap '' TERM INT HUP; sh -c 'trap \"\" TERM; sleep 611.5' &",
+        f"sleep {LONG} &",
+        f"setsid sleep {LONG} &",
+        f"(env -i setsid sleep {LONG} >/dev/null 2>&1 &) ; exec 1>&- 2>&-",
+        f"trap '' TERM INT HUP; sh -c 'trap \"\" TERM; sleep {LONG}' &",
     ],
+    ids=["child", "session", "daemon", "deaf"],
 )
 def test_nothing_outlives_it(tmp_path: Path, script: str) -> None:
     end, _ = run(tmp_path, "sh", "-c", script)
     assert end == End(code=0, killed=False)
-    assert not alive("611.5")
+    assert not alive()
 
 
 def test_nothing_outlives_its_deadline(tmp_path: Path) -> None:
-    script = "trap '' TERM; setsid env -i sh -c 'trap \"\" TERM; sleep 612.5; :' & sleep 612.5"
+    script = f"trap '' TERM; setsid env -i sh -c 'trap \"\" TERM; sleep {LONG}; :' & sleep {LONG}"
     begun = time.monotonic()
     end, _ = run(tmp_path, "sh", "-c", script, seconds=0.3)
     assert end is None
     assert time.monotonic() - begun < 5
-    assert not alive("612.5")
+    assert not alive()
 
 
 def test_many_that_fork_on_are_all_killed(tmp_path: Path) -> None:
@@ -102,18 +103,18 @@ def test_many_that_fork_on_are_all_killed(tmp_path: Path) -> None:
         "until = time.time() + 60\n"
         "while time.time() < until:\n"
         "    if os.fork() == 0:\n        os._exit(0)\n    os.wait()\n"
-        "'613.5'"
+        f"'{LONG}'"
     )
     end, _ = run(tmp_path, sys.executable, "-c", script, seconds=0.5)
     assert end is None
-    assert not alive("613.5")
+    assert not alive()
 
 
 def test_nothing_outlives_labkit_itself(tmp_path: Path) -> None:
     code = (
         "import os\nfrom pathlib import Path\nfrom labkit.evals.kept import Kept, Program\n"
         "end = os.dup(2)\n"
-        "kept = Kept(Program(argv=['sh', '-c', 'setsid sleep 614.5 & sleep 614.5'],"
+        f"kept = Kept(Program(argv=['sh', '-c', 'setsid sleep {LONG} & sleep {LONG}'],"
         " cwd=Path('/'), env=dict(os.environ), stdout=end, stderr=end))\n"
         "print('ready', flush=True)\nkept.wait(60)\n"
     )
@@ -123,14 +124,14 @@ def test_nothing_outlives_labkit_itself(tmp_path: Path) -> None:
         assert labkit.stdout.readline() == b"ready\n"
         labkit.send_signal(signal.SIGKILL)
         labkit.wait()
-    assert all_gone("614.5")
+    assert all_gone()
 
 
 def test_a_killed_keeper_takes_the_program_along(tmp_path: Path) -> None:
-    end, _ = run(tmp_path, "sh", "-c", "kill -9 $PPID; sleep 615.5")
+    end, _ = run(tmp_path, "sh", "-c", f"kill -9 $PPID; sleep {LONG}")
     assert end == End(code=None, killed=True)
     assert end.words == "was lost: its keeper was killed"
-    assert all_gone("615.5")
+    assert all_gone()
 
 
 def test_the_kernel_holds_the_limits(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_a_gigabyte_of_words_is_heard_out_in_little_memory(tmp_path: Path) -> No
 def test_it_can_be_killed_from_another_thread_and_once_more(tmp_path: Path) -> None:
     heard = Heard()
     program = Program(
-        argv=["sleep", "616.5"],
+        argv=["sleep", LONG],
         cwd=tmp_path,
         env=dict(os.environ),
         stdout=heard.end,

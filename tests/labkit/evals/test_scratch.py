@@ -142,3 +142,35 @@ def test_files_that_change_in_mid_run_are_told(scratch: Path) -> None:
     assert keeps.files(scratch) == FILES
     with pytest.raises(InputError, match="was changed while it was being measured"):
         forgets.files(scratch)
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_removing_never_follows_a_link_that_took_the_folders_place(
+    tmp_path: Path, *, locked: bool
+) -> None:
+    """Only folders of this test are named here: the code under test deletes."""
+    victim = tmp_path / "victim"
+    (victim / "sub").mkdir(parents=True)
+    (victim / "sub" / "file").write_text("precious")
+    scratch = tmp_path / "scratch"
+    scratch.symlink_to(victim)
+    assert edits({}, str(scratch)) == ()
+    remove(str(scratch))
+    assert not scratch.is_symlink()
+    assert (victim / "sub" / "file").read_text() == "precious"
+    scratch.mkdir()
+    (scratch / "inner").symlink_to(victim)
+    (scratch / "deep").mkdir()
+    (scratch / "deep" / "inner").symlink_to(victim)
+    if locked:
+        (scratch / "deep").chmod(0)
+    remove(str(scratch))
+    assert not scratch.exists()
+    assert (victim / "sub" / "file").read_text() == "precious"
+
+
+def test_removing_what_is_a_file_or_gone(tmp_path: Path) -> None:
+    (tmp_path / "scratch").write_text("x")
+    remove(str(tmp_path / "scratch"))
+    remove(str(tmp_path / "scratch"))
+    assert not list(tmp_path.iterdir())

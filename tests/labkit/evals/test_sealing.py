@@ -82,6 +82,20 @@ def split_of(path: Path) -> EvalSuite:
     return read_suite(path).suite.only(Split.TEST)
 
 
+def lay_tasks(folder: Path) -> Path:
+    """Write three fixture tasks, of which one is for the test."""
+    for name, split, word in (("a", "val", "x"), ("omega", "test", SECRET), ("z", "train", "y")):
+        for tree in ("buggy", "expected"):
+            (folder / name / tree).mkdir(parents=True)
+            (folder / name / tree / "app.sh").write_text(f"{word} {tree}\n")
+            (folder / name / tree / "app.sh").chmod(0o755)
+        (folder / name / "task.yaml").write_text(
+            f"goal: Mend it.\nsplit: {split}\nsetup: [make]\n"
+            "verifier: {name: file_equals, path: app.sh}\n"
+        )
+    return folder
+
+
 @pytest.fixture
 def identity() -> Identity:
     return new_identity()
@@ -122,7 +136,7 @@ def test_the_test_split_goes_into_the_seal_and_comes_back_the_same(
     assert not (tmp_path / "s" / "files" / "omega").exists()
     assert (tmp_path / "s" / "files" / "beta" / "deep" / "run.sh").exists()
     assert not list((tmp_path / "home").iterdir())
-    opened = open_split(path, identity).lay_out(tmp_path / "private")
+    opened = open_split(path, identity).lay_out(tmp_path / "private").suite
     assert opened.version == version
     assert [case.id for case in opened.cases] == ["omega", "zeta"]
     assert {case.split for case in opened.cases} == {Split.TEST}
@@ -146,7 +160,7 @@ def test_every_form_can_be_sealed(tmp_path: Path, identity: Identity, form: str)
     assert done.commented is (form != "flow")
     assert not plain_of(tmp_path)
     assert read_suite(path).suite.version == rest
-    assert open_split(path, identity).lay_out(tmp_path / "private").version == version
+    assert open_split(path, identity).lay_out(tmp_path / "private").suite.version == version
 
 
 def test_the_seal_is_an_ordinary_age_file_of_a_tar(tmp_path: Path, identity: Identity) -> None:
@@ -170,6 +184,51 @@ def test_without_the_key_a_private_copy_is_kept(tmp_path: Path, identity: Identi
     assert "suite/files/omega/deep/run.sh" in names
     assert plain_of(tmp_path) == [done.backup]
     assert open_split(path, identity).record == done.record
+
+
+def test_fixture_tasks_are_sealed_with_their_folders(tmp_path: Path, identity: Identity) -> None:
+    folder = lay_tasks(tmp_path / "s")
+    version = split_of(folder).version
+    sealed(folder, sealer(tmp_path, identity))
+    assert not plain_of(tmp_path)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "a",
+        "suite.test.age",
+        "suite.test.json",
+        "z",
+    ]
+    assert [case.id for case in read_suite(folder).suite.cases] == ["a", "z"]
+    found = open_split(folder, identity).lay_out(tmp_path / "private")
+    assert (found.suite.version, found.problems) == (version, ())
+    assert found.tasks[0].setup == ("make",)
+    assert (found.tasks[0].buggy / "app.sh").stat().st_mode & 0o100
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 2])
+def test_an_interrupted_sealing_of_fixture_tasks_goes_on(
+    tmp_path: Path, identity: Identity, monkeypatch: pytest.MonkeyPatch, stop_after: int
+) -> None:
+    folder = lay_tasks(tmp_path / "s")
+    version = split_of(folder).version
+    real = Path.unlink
+    calls: list[Path] = []
+
+    def unlink(path: Path, *, missing_ok: bool = False) -> None:
+        if path.name in ("task.yaml", "app.sh"):
+            if len(calls) == stop_after:
+                raise KeyboardInterrupt
+            calls.append(path)
+        real(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    with pytest.raises(KeyboardInterrupt):
+        sealed(folder, sealer(tmp_path, identity))
+    monkeypatch.undo()
+    sealed(folder, sealer(tmp_path, identity))
+    assert not (folder / "omega").exists()
+    assert not plain_of(tmp_path)
+    opened = open_split(folder, identity).lay_out(tmp_path / "private")
+    assert opened.suite.version == version
 
 
 @pytest.mark.parametrize(
@@ -231,7 +290,7 @@ def test_an_interrupted_sealing_loses_nothing_and_goes_on(
     assert path.read_text() == REST
     assert plain_of(tmp_path) == ([done.backup] if done.backup else [])
     assert bool(done.backup) is not at_hand
-    assert open_split(path, identity).lay_out(tmp_path / "private").version == version
+    assert open_split(path, identity).lay_out(tmp_path / "private").suite.version == version
 
 
 def interrupted(
@@ -279,6 +338,9 @@ def test_a_plain_file_that_changed_since_is_not_deleted(
     interrupted(path, tmp_path, identity, monkeypatch)
     changed = tmp_path / "s" / "files" / "omega" / "deep" / "run.sh"
     changed.write_text("something new\n")
+    with pytest.raises(InputError, match="omega is not as it was"):
+        sealed(path, sealer(tmp_path, identity))
+    path.write_text(REST)
     done = sealed(path, sealer(tmp_path, identity))
     assert done.kept == (changed,)
     assert changed.read_text() == "something new\n"

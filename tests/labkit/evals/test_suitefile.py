@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from labkit.errors import InputError
 from labkit.evals import EvalCase, EvalSuite, Split
+from labkit.evals.bundled import write_bundled
 from labkit.evals.suitefile import Form, read_suite, read_suite_file
 from labkit.evals.suitewriting import suite_values
+from labkit.graders import Tools
 from labkit.nodes import dump_yaml
 
 EXACT = {"name": "exact"}
@@ -275,8 +277,38 @@ def test_what_is_no_suite_is_one_error(
         assert words in told
 
 
+def test_a_folder_of_fixture_tasks_is_a_suite(tmp_path: Path) -> None:
+    write_bundled(tmp_path / "five")
+    found = read_suite(tmp_path / "five")
+    assert (found.suite.name, found.form, found.problems) == ("five", Form.FIXTURES, ())
+    assert len(found.suite.cases) == 5
+    assert found.runs == tmp_path / "five-runs"
+    task = tmp_path / "five" / found.suite.cases[0].id / "task.yaml"
+    task.write_text(task.read_text() + "tagss: []\n")
+    again = read_suite(tmp_path / "five")
+    (told,) = again.problems
+    assert 'unknown field "tagss", did you mean "tags"?' in told
+    assert len(again.suite.cases) == 5
+
+
+def test_a_task_with_a_setup_is_not_run_without_it(tmp_path: Path) -> None:
+    for tree in ("buggy", "expected"):
+        write(tmp_path / "a" / tree / "x.txt", tree)
+    verifier = "verifier: {name: file_equals, path: x.txt}"
+    write(tmp_path / "a" / "task.yaml", f"goal: Mend it.\nsetup: [make]\n{verifier}\n")
+    found = read_suite(tmp_path)
+    assert found.problems == ()
+    (case,) = read_suite_file(tmp_path).cases
+    assert case.problem == "its setup has not been run"
+    assert read_suite_file(tmp_path).version == found.suite.version
+    (case,) = found.set_up({"a"}, Tools(), tmp_path / "made").cases
+    assert "its setup failed: it needs a sandbox" in case.problem
+    (case,) = found.set_up((), Tools(), tmp_path / "made").cases
+    assert not case.problem
+
+
 def test_a_folder_needs_one_suite(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no suite\.yaml"):
+    with pytest.raises(InputError, match=r"holds no suite\.yaml, and no folder with a task\.yaml"):
         read_suite(tmp_path)
     laid(tmp_path)
     write(tmp_path / "suite.json", "[]")

@@ -38,7 +38,7 @@ from labkit.nodes import plain_node
 from labkit.sandbox.interface import Limits, Sandbox
 
 OWN = (
-    *("all_of", "any_of", "contains_all", "exact", "file_equals", "predicate"),
+    *("all_of", "any_of", "contains_all", "exact", "file_equals", "harbor_tests", "predicate"),
     *("pytest_passes", "regex_match", "rubric", "shell_exit_zero"),
 )
 CASE = Case(id="a", reference="yes")

@@ -1,0 +1,227 @@
+"""What `labkit finalize` does: one look at the sealed test split, recorded before it is taken."""
+
+import getpass
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit import __version__
+from labkit.cli.console import say
+from labkit.cli.evalruns import Asked, Plan, Session, told
+from labkit.cli.identity import own_identity
+from labkit.cli.lab import now
+from labkit.errors import InputError, IntegrityError, PhaseError, not_written
+from labkit.evals.case import EvalSuite, Split
+from labkit.evals.ledger import BEGUN, COMPLETED, Entry, Ledger, Look
+from labkit.evals.named import Named
+from labkit.evals.report import RunReport
+from labkit.evals.reportfile import NAME, read_report
+from labkit.evals.sealedsplit import Opened, Places, open_split, sealed_split
+from labkit.evals.store import NAME as SAMPLES
+from labkit.evals.suitefile import SuiteFile, read_suite
+from labkit.evals.tuned import tuned_words
+from labkit.fields import counted, read_bytes
+from labkit.lock import holding
+from labkit.seal import seal
+from labkit.suite import digest
+from labkit.workspace import replace as rewrite
+
+_FOLDER = "final"
+_SEALED_SAMPLES = f"{SAMPLES}.age"
+_WORDS = {
+    "suite_version": "other test cases",
+    "candidate": "another candidate",
+    "settings": "other settings",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Final:
+    """One look at an opened split."""
+
+    opened: Opened
+    ledger: Ledger
+    folder: Path
+
+
+def finalize(asked: Asked, val: Path | None, key: str) -> int:
+    """Score the test split, record it, tell the figures, and return the exit code."""
+    found = read_suite(asked.suite)
+    _require_split(found)
+    before = _val_report(found, val)
+    session = Session.of(asked)
+    with session.candidate() as candidate:
+        split = open_split(found.path, own_identity(key))
+        final = _Final(
+            opened=split,
+            ledger=Ledger(Places(found.path).ledger, split.salt),
+            folder=found.runs / f"{_FOLDER}-{split.record.commitment[:8]}",
+        )
+        found.runs.mkdir(parents=True, exist_ok=True)
+        with (
+            holding(found.runs / f".{final.folder.name}.lock", f"a run in {final.folder}"),
+            _private(split.record.commitment) as private,
+        ):
+            tests = split.lay_out(private / "split")
+            _begin(final, _look(asked, tests.suite, split, candidate))
+            plan = Plan(
+                split=Split.TEST,
+                folder=final.folder,
+                notes=tuple(candidate.notes(tests.suite)),
+                retry=True,
+            )
+            report = session.measure(candidate, tests, plan)
+            _end(final, report)
+    code = told(report, as_json=asked.as_json)
+    if before:
+        say(tuned_words(before, report))
+    return code
+
+
+def _require_split(found: SuiteFile) -> None:
+    record = sealed_split(found.path)
+    if record is None or not record.taken_out:
+        raise PhaseError(
+            f"{found.path} has no sealed test split, so there is nothing that nobody has looked at",
+            hint=f"labkit suite seal {found.path} seals its test cases",
+        )
+
+
+def _val_report(found: SuiteFile, val: Path | None) -> RunReport | None:
+    """Read the report to set beside; before anything is opened, because it may be the wrong one."""
+    if val is None:
+        return None
+    report = read_report(val)
+    if report.split == "test" or report.suite != found.suite.name:
+        raise InputError(
+            f"{val} is a report of {report.suite}, split {report.split}",
+            hint=f"give one of {found.suite.name} that labkit evaluate made on val",
+        )
+    return report
+
+
+def _look(asked: Asked, suite: EvalSuite, split: Opened, candidate: Named) -> Look:
+    return Look(
+        suite=split.record.suite,
+        suite_version=suite.version,
+        commitment=split.record.commitment,
+        candidate=candidate.name,
+        settings={**asked.settings(), "code": _code(candidate.name)},
+    )
+
+
+def _code(name: str) -> str:
+    """Return the digest of the file that a candidate is in; nothing for one that is in none."""
+    for part in (name.rpartition(":")[0], name.partition(":")[2]):
+        if part and Path(part).is_file():
+            return hashlib.sha256(read_bytes(Path(part))).hexdigest()
+    return ""
+
+
+def _begin(final: _Final, look: Look) -> None:
+    """Record that the look begins, or go on with the same one; refuse any other."""
+    entries = final.ledger.entries()
+    if not entries:
+        if final.folder.exists():
+            raise IntegrityError(
+                f"{final.folder} is a look at this split, and {final.ledger.path} is gone",
+                hint="restore it from git",
+            )
+        final.ledger.begin(
+            Entry(
+                event=BEGUN,
+                look=look,
+                by=_user(),
+                at=now().isoformat(timespec="seconds"),
+                labkit=__version__,
+                report=os.path.relpath(final.folder, final.ledger.path.parent),
+            )
+        )
+        return
+    last = entries[-1]
+    who = f"{last.by} with {last.look.candidate} on {last.at[:16].replace('T', ' at ')}"
+    if last.event == COMPLETED:
+        _require_report(final, last)
+        raise PhaseError(
+            f"the test split of {look.suite} was scored by {who}: {final.folder / NAME}",
+            hint="it is scored once, for any candidate; a new question wants new test cases, "
+            "in a suite of their own",
+        )
+    if differs := look.differs(last.look):
+        what = ", ".join(_WORDS.get(name, name) for name in differs)
+        raise PhaseError(
+            f"the test split of {look.suite} is being scored by {who}; this would be {what}",
+            hint="only the same look goes on: " + _shown(last.look),
+        )
+    say(f"going on with the look that {who} began")
+
+
+def _shown(look: Look) -> str:
+    settings = ", ".join(
+        f"{name} {value}" for name, value in look.settings.items() if name != "code" and value
+    )
+    return f"--candidate {look.candidate} ({settings}), with the code of then"
+
+
+def _end(final: _Final, report: RunReport) -> None:
+    """Seal the samples, and record the result when enough was measured for one."""
+    if not report.decisive:
+        say(
+            "labkit: too little was measured to be a result: the look is not over; the same "
+            "command takes the missing samples again"
+        )
+        return
+    samples = final.folder / SAMPLES
+    recipients = final.opened.record.recipients
+    rewrite(final.folder / _SEALED_SAMPLES, seal(read_bytes(samples), recipients))
+    final.ledger.complete(
+        at=now().isoformat(timespec="seconds"),
+        digest=digest(read_bytes(final.folder / NAME)),
+    )
+    samples.unlink()
+    count = counted(final.opened.record.cases, "case")
+    say(f"{count} scored; recorded in {final.ledger.path}: commit it")
+
+
+def _require_report(final: _Final, completed: Entry) -> None:
+    """Take up what a killed labkit left, and refuse a report that is not the recorded one."""
+    (final.folder / SAMPLES).unlink(missing_ok=True)
+    report = final.folder / NAME
+    if report.exists() and digest(read_bytes(report)) != completed.digest:
+        raise IntegrityError(
+            f"{report} is not the report that was recorded on {completed.at[:10]}",
+            hint="restore it from git",
+        )
+
+
+@contextmanager
+def _private(commitment: str) -> Iterator[Path]:
+    """Give a folder that nobody else can look into; whatever a killed labkit left there goes.
+
+    Everything temporary of this process goes there too: working folders hold test cases.
+    """
+    usual = tempfile.gettempdir()
+    folder = Path(usual, f"labkit-finalize-{commitment[:16]}")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise not_written(folder, error) from error
+    try:
+        tempfile.tempdir = str(folder)
+        yield folder
+    finally:
+        tempfile.tempdir = usual
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "somebody"

@@ -1,0 +1,165 @@
+"""Two reports of the same suite side by side, task by task."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from labkit.errors import refuse
+from labkit.evals.report import RunReport
+from labkit.evals.results import CaseResult
+from labkit.stats import Interval, SignFlip, paired_interval, sign_flip_test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPair:
+    """One task that was scored in both reports."""
+
+    before: CaseResult
+    after: CaseResult
+    reward_before: Fraction
+    reward_after: Fraction
+
+    @property
+    def id(self) -> str:
+        """The task's name."""
+        return self.before.id
+
+    @property
+    def difference(self) -> Fraction:
+        """The candidate's reward less the baseline's, exact."""
+        return self.reward_after - self.reward_before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceDifference:
+    """What the tasks of one slice did. Description: slices are too small to conclude from."""
+
+    name: str
+    tasks: int
+    mean: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The candidate against the baseline; differences above 0 are in the candidate's favour."""
+
+    baseline: str
+    candidate: str
+    suite: str
+    suite_version: str
+    split: str
+    pairs: tuple[TaskPair, ...]
+    """Tasks scored in both, in the order of their ids."""
+    missing_now: tuple[str, ...]
+    """Scored before, and not now: nothing is known of them, which is no regression."""
+    missing_before: tuple[str, ...]
+    """Scored now, and not before."""
+    mean: Fraction | None
+    """The mean difference; None without a task scored in both."""
+    interval: Interval | None
+    """Its 95 % interval: Tango's, matched to the second moment."""
+    test: SignFlip
+    """How often chance alone moves as far, either way."""
+    slices: tuple[SliceDifference, ...]
+
+    @property
+    def differences(self) -> tuple[Fraction, ...]:
+        """The difference of every pair."""
+        return tuple(pair.difference for pair in self.pairs)
+
+    @property
+    def regressed(self) -> tuple[TaskPair, ...]:
+        """Tasks whose reward dropped, the largest drop first."""
+        found = [pair for pair in self.pairs if pair.difference < 0]
+        return tuple(sorted(found, key=lambda pair: pair.difference))
+
+    @property
+    def improved(self) -> tuple[TaskPair, ...]:
+        """Tasks whose reward rose, the largest gain first."""
+        found = [pair for pair in self.pairs if pair.difference > 0]
+        return tuple(sorted(found, key=lambda pair: -pair.difference))
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Cases that were passed under the reports' policy, and no longer are."""
+        return tuple(
+            pair.id
+            for pair in self.pairs
+            if pair.before.passed is True and pair.after.passed is False
+        )
+
+    @property
+    def won(self) -> tuple[str, ...]:
+        """Cases that were not passed under the reports' policy, and now are."""
+        return tuple(
+            pair.id
+            for pair in self.pairs
+            if pair.before.passed is False and pair.after.passed is True
+        )
+
+
+def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
+    """Compare two reports over the tasks that both scored.
+
+    Differences are exact. A report without its cases has nothing to pair. Raises InputError for
+    reports that cannot be compared: of different suite versions, splits or policies.
+    """
+    refuse(list(_unlike(baseline, candidate)), hint="evaluate both on the same suite and split")
+    before = {case.id: case for case in baseline.cases if case.reward is not None}
+    after = {case.id: case for case in candidate.cases if case.reward is not None}
+    pairs = tuple(_pairs(before, after))
+    differences = [pair.difference for pair in pairs]
+    return Comparison(
+        baseline=baseline.candidate,
+        candidate=candidate.candidate,
+        suite=candidate.suite,
+        suite_version=candidate.suite_version,
+        split=candidate.split,
+        pairs=pairs,
+        missing_now=tuple(sorted(before.keys() - after.keys())),
+        missing_before=tuple(sorted(after.keys() - before.keys())),
+        mean=_mean(differences) if pairs else None,
+        interval=paired_interval(differences) if pairs else None,
+        test=sign_flip_test(differences),
+        slices=_slices(pairs),
+    )
+
+
+def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
+    for what, before, after in (
+        ("suite version", baseline.suite_version, candidate.suite_version),
+        ("split", baseline.split, candidate.split),
+        ("policy", str(baseline.policy), str(candidate.policy)),
+    ):
+        if before != after:
+            yield (
+                f"the reports are not of the same {what}: the baseline's is {before}, the "
+                f"candidate's is {after}"
+            )
+    for which, report in (("baseline", baseline), ("candidate", candidate)):
+        for name, many in Counter(case.id for case in report.cases).items():
+            if many > 1:
+                yield f"the {which}'s report has the case {name} more than once"
+
+
+def _pairs(before: Mapping[str, CaseResult], after: Mapping[str, CaseResult]) -> Iterator[TaskPair]:
+    for name in sorted(before.keys() & after.keys()):
+        one, other = before[name].reward, after[name].reward
+        if one is not None and other is not None:
+            yield TaskPair(
+                before=before[name], after=after[name], reward_before=one, reward_after=other
+            )
+
+
+def _slices(pairs: tuple[TaskPair, ...]) -> tuple[SliceDifference, ...]:
+    names = sorted({name for pair in pairs for name in pair.after.slices})
+    found = []
+    for name in names:
+        inside = [pair.difference for pair in pairs if name in pair.after.slices]
+        found.append(SliceDifference(name=name, tasks=len(inside), mean=_mean(inside)))
+    return tuple(found)
+
+
+def _mean(numbers: list[Fraction]) -> Fraction:
+    return sum(numbers, Fraction()) / len(numbers)

@@ -1,0 +1,50 @@
+"""What `labkit suite check` looks at: every case, every grader, the sealed test split."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.errors import LabkitError
+from labkit.evals.case import EvalCase, Split
+from labkit.evals.sealedsplit import SealedSplit, sealed_split
+from labkit.evals.suitefile import SuiteFile, read_suite
+from labkit.graders import GRADERS, Registry, Tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteCheck:
+    """What a suite is, and what is wrong with it."""
+
+    found: SuiteFile
+    problems: tuple[str, ...]
+    sealed: SealedSplit | None
+
+    def versions(self) -> Mapping[Split, str]:
+        """Return the version of each split that has cases."""
+        suite = self.found.suite
+        return {split: suite.only(split).version for split in Split if suite.only(split).cases}
+
+    def slices(self) -> Mapping[str, Mapping[Split, int]]:
+        """Return how many cases of each split are in each slice; `""` are those in none."""
+        counts: dict[str, Counter[Split]] = {}
+        for case in self.found.suite.cases:
+            for name in case.slices or ("",):
+                counts.setdefault(name, Counter())[case.split] += 1
+        return dict(sorted(counts.items()))
+
+
+def check_suite(path: Path, tools: Tools, *, graders: Registry = GRADERS) -> SuiteCheck:
+    """Look at a suite; raises InputError for what is none, IntegrityError for a broken seal."""
+    found = read_suite(path)
+    problems = [*found.problems, *_grader_problems(found.suite.cases, tools, graders)]
+    return SuiteCheck(found=found, problems=tuple(problems), sealed=sealed_split(found.path))
+
+
+def _grader_problems(cases: tuple[EvalCase, ...], tools: Tools, graders: Registry) -> Iterator[str]:
+    for case in cases:
+        if not case.problem:
+            try:
+                graders.build(case.grader_spec, tools=tools, place=f"{case.id}: grader")
+            except LabkitError as error:
+                yield from error.problems
