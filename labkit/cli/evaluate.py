@@ -14,7 +14,7 @@ Candidate = Annotated[
         "--candidate",
         metavar="CANDIDATE",
         help="What is measured: FILE.py:FUNCTION, cmd:COMMAND (in the sandbox), host:COMMAND, "
-        "patches:FILE.jsonl, known-fixes or nothing.",
+        "patches:FILE.jsonl, solutions:FOLDER, known-fixes or nothing.",
     ),
 ]
 Samples = Annotated[int, typer.Option("-n", min=1, help="Samples of each case.")]

@@ -27,6 +27,25 @@ def new(
     suitekeeping.begin(folder, fixtures=fixtures)
 
 
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE", help="A folder of Harbor tasks, or a file of SWE-bench instances."
+        ),
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")],
+    image: Annotated[
+        str, typer.Option(help="An image of yours that has what the tasks' Dockerfiles install.")
+    ] = "",
+) -> None:
+    """Make a suite of the tasks of another tool."""
+    from labkit.cli import suiteimport
+
+    raise typer.Exit(suiteimport.import_suite(source, folder, image))
+
+
 @app.command()
 def check(
     suite: Suite,

@@ -160,10 +160,13 @@ def told_alarms(found: FalseAlarms | None) -> str:
         if found.usual
         else ""
     )
+    tasks = counted(found.tasks, "task")
+    if found.most_trials:
+        tasks += f", reckoned with at most {found.most_trials} samples each"
     return (
         f"a version that is the same would be blocked with a chance of {_chance(rates.block)}, and "
         f"not decided about with one of {_chance(rates.indecisive)} ({how}: "
-        f"{counted(found.tasks, 'task')}; pass rate {found.mean:.2f}, {found.mean_from}; "
+        f"{tasks}; pass rate {found.mean:.2f}, {found.mean_from}; "
         f"intra-class correlation {found.icc:.2f}, {found.icc_from}{usual}{graded})."
     )
 

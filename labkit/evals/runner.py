@@ -200,7 +200,7 @@ class EvalRunner:
         if folder is None or not wanted:
             remover.remove(job.scratch)
             return sample
-        name = f"{ROLLOUTS}/{_folder_name(sample.case)}/{sample.number}"
+        name = f"{ROLLOUTS}/{folder_name(sample.case)}/{sample.number}"
         try:
             move(job.scratch, f"{folder}/{name}")
         except OSError:
@@ -235,7 +235,7 @@ def _asked(case: EvalCase) -> EvalCase:
     )
 
 
-def _folder_name(case: str) -> str:
+def folder_name(case: str) -> str:
     """Return a case's id as a folder may be called, different for different ids."""
     name = quote(case, safe="")
     if name.startswith("."):
