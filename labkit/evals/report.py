@@ -166,8 +166,8 @@ def warnings_of(report: RunReport) -> Iterator[str]:
         yield "Nothing was planned, so nothing is known."
     elif not report.decisive:
         yield (
-            f"Only {percent(float(report.coverage))} of the samples have a verdict (60 % are needed): "
-            "these figures decide nothing."
+            f"Only {percent(float(report.coverage))} of the samples have a verdict "
+            "(60 % are needed): these figures decide nothing."
         )
     broken = [case.id for case in report.cases if case.problem]
     if broken:
