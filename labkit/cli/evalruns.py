@@ -12,12 +12,14 @@ from typing import Self, TypeVar
 
 from labkit.cli.console import Pace, data, say
 from labkit.cli.sandboxes import open_sandbox, ready_image
-from labkit.errors import InputError, LabkitError, did_you_mean, refuse
+from labkit.errors import InputError, LabkitError, did_you_mean, not_written, refuse
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.fixtures import FixtureTask
+from labkit.evals.harbor import is_harbor
+from labkit.evals.harborsolution import HarborSolution
 from labkit.evals.metrics import AtK, Figures
 from labkit.evals.named import Named, Options, open_candidate
-from labkit.evals.references import REFERENCES, reference
+from labkit.evals.references import KNOWN_FIXES, REFERENCES, reference
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import to_dict
 from labkit.evals.results import Policy
@@ -25,6 +27,7 @@ from labkit.evals.runner import EvalRunner, Keep, Progress
 from labkit.evals.suitefile import SuiteFile
 from labkit.fields import counted, json_text
 from labkit.graders import GRADERS, Tools
+from labkit.lock import holding
 from labkit.report.wording import percent, percent_interval
 from labkit.sandbox.image import BASE_TAG
 from labkit.sandbox.interface import Sandbox
@@ -172,16 +175,23 @@ class Session:
             sandbox=sandbox,
         )
 
+    @property
+    def image(self) -> str:
+        """The image that commands run in."""
+        return self.asked.image or BASE_TAG
+
     @contextmanager
     def candidate(self) -> Iterator[Named]:
         """Give the candidate; raises as `open_candidate` does."""
-        name = self.asked.candidate
+        name, tasks = self.asked.candidate, self.asked.suite
+        if name == KNOWN_FIXES and is_harbor(tasks):
+            solution = HarborSolution(tasks=tasks, sandbox=self.sandbox(), image=self.image)
+            yield Named(name=name, description="each task's own solution", candidate=solution)
+            return
         if name in REFERENCES:
             yield reference(name, self.tasks)
             return
-        options = Options(
-            timeout=self.asked.timeout, sandbox=self.sandbox, image=self.asked.image or BASE_TAG
-        )
+        options = Options(timeout=self.asked.timeout, sandbox=self.sandbox, image=self.image)
         with open_candidate(name, options) as found:
             yield found
 
@@ -192,7 +202,7 @@ class Session:
         wanted = {case.id for case in chosen.cases}
         tools = Tools()
         if needs_sandbox(chosen) or any(task.setup for task in found.tasks if task.id in wanted):
-            tools = Tools(sandbox=self.sandbox(), image=self.asked.image or BASE_TAG)
+            tools = Tools(sandbox=self.sandbox(), image=self.image)
         runner = EvalRunner(
             candidate=candidate,
             n=self.asked.n,
@@ -215,6 +225,21 @@ class Session:
                 folder=plan.folder,
                 retry_missing=plan.retry,
             )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other commands out of a run's folder; raises PhaseError when one is at it."""
+    lock = folder.parent / f".{folder.name}.lock"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(folder.parent, error) from error
+    with holding(lock, f"a run in {folder}"):
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def told(report: RunReport, *, as_json: bool) -> int:

@@ -1,7 +1,5 @@
 """What `labkit export` does: everything is checked before the first file is written."""
 
-import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +16,15 @@ from labkit.evals.atif import (
     transcript_trajectory,
 )
 from labkit.evals.inspectlog import write_inspect_log
-from labkit.evals.reportfile import read_report, to_dict
+from labkit.evals.reportfile import to_dict
+from labkit.evals.runner import folder_name
 from labkit.evals.studyreport import study_report
+from labkit.evals.wholerun import read_run
 from labkit.fields import counted, json_text, read_bytes
 from labkit.model import ConfigurationId, RunId
 from labkit.records import RunRecord, load_run
 from labkit.transcripts.detect import read_transcript
 from labkit.workspace import write_new
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
-_LONGEST_NAME = 100
-_MARK_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +67,7 @@ def export_report(path: Path | None, wanted: Wanted) -> None:
         raise InputError(
             f"no file or folder {path}", hint="give the folder that labkit evaluate made"
         )
-    report = read_report(path)
+    report = read_run(path)
     if not report.cases:
         raise InputError(
             f"{path} has no cases, only totals", hint="export the folder that the run was kept in"
@@ -133,7 +129,7 @@ def _of_samples(report: RunReport) -> Iterator[tuple[str, dict[str, Any]]]:
                 prompt=case.id,
                 extra={"case": case.id, "sample": sample.number} | _pinned(report),
             )
-            yield f"{_file_name(case.id)}__{sample.number}", sample_trajectory(sample, about)
+            yield f"{folder_name(case.id)}__{sample.number}", sample_trajectory(sample, about)
 
 
 def _of_runs(
@@ -168,11 +164,3 @@ def _figures(record: RunRecord) -> Mapping[str, Any]:
         "ended": str(record.ended),
         "exit_code": record.exit_code,
     }
-
-
-def _file_name(case: str) -> str:
-    """Return a case's id as a file's name: another id has another name."""
-    safe = _UNSAFE.sub("_", case)[:_LONGEST_NAME]
-    if safe == case and not safe.startswith("."):
-        return safe
-    return f"{safe.lstrip('.')}-{hashlib.sha256(case.encode()).hexdigest()[:_MARK_DIGITS]}"

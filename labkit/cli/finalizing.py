@@ -12,7 +12,7 @@ from pathlib import Path
 
 from labkit import __version__
 from labkit.cli.console import say
-from labkit.cli.evalruns import Asked, Plan, Session, told
+from labkit.cli.evalruns import Asked, Plan, Session, locked, told
 from labkit.cli.identity import own_identity
 from labkit.cli.lab import now
 from labkit.errors import InputError, IntegrityError, PhaseError, not_written
@@ -26,7 +26,6 @@ from labkit.evals.store import NAME as SAMPLES
 from labkit.evals.suitefile import SuiteFile, read_suite
 from labkit.evals.tuned import tuned_words
 from labkit.fields import counted, read_bytes
-from labkit.lock import holding
 from labkit.seal import seal
 from labkit.suite import digest
 from labkit.workspace import replace as rewrite
@@ -62,11 +61,7 @@ def finalize(asked: Asked, val: Path | None, key: str) -> int:
             ledger=Ledger(Places(found.path).ledger, split.salt),
             folder=found.runs / f"{_FOLDER}-{split.record.commitment[:8]}",
         )
-        found.runs.mkdir(parents=True, exist_ok=True)
-        with (
-            holding(found.runs / f".{final.folder.name}.lock", f"a run in {final.folder}"),
-            _private(split.record.commitment) as private,
-        ):
+        with locked(final.folder), _private(split.record.commitment) as private:
             tests = split.lay_out(private / "split")
             _begin(final, _look(asked, tests.suite, split, candidate))
             plan = Plan(
@@ -96,6 +91,8 @@ def _val_report(found: SuiteFile, val: Path | None) -> RunReport | None:
     """Read the report to set beside; before anything is opened, because it may be the wrong one."""
     if val is None:
         return None
+    if not val.exists():
+        raise InputError(f"no report {val}", hint="labkit evaluate says where it put one")
     report = read_report(val)
     if report.split == "test" or report.suite != found.suite.name:
         raise InputError(

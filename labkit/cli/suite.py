@@ -9,9 +9,7 @@ from labkit.cli.options import HolderKey, SandboxName
 
 Suite = Annotated[
     Path,
-    typer.Argument(
-        metavar="SUITE", help="A .yaml, .json or .jsonl file, or a folder of fixture tasks."
-    ),
+    typer.Argument(metavar="SUITE", help="A .yaml, .json or .jsonl file, or a folder of tasks."),
 ]
 app = typer.Typer(help="Write, check and seal suites of cases.", no_args_is_help=True)
 
@@ -29,16 +27,38 @@ def new(
     suitekeeping.begin(folder, fixtures=fixtures)
 
 
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE", help="A folder of Harbor tasks, or a file of SWE-bench instances."
+        ),
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")],
+    image: Annotated[
+        str, typer.Option(help="An image of yours that has what the tasks' Dockerfiles install.")
+    ] = "",
+) -> None:
+    """Make a suite of the tasks of another tool."""
+    from labkit.cli import suiteimport
+
+    raise typer.Exit(suiteimport.import_suite(source, folder, image))
+
+
 @app.command()
 def check(
     suite: Suite,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     sandbox: SandboxName = "auto",
+    image: Annotated[
+        str, typer.Option(help="The image that evaluate will be given, for Harbor's tasks.")
+    ] = "",
 ) -> None:
     """Tell every problem, the cases by split and slice, and each split's version."""
     from labkit.cli import suitekeeping
 
-    raise typer.Exit(suitekeeping.check(suite, sandbox, as_json=as_json))
+    raise typer.Exit(suitekeeping.check(suite, sandbox, image, as_json=as_json))
 
 
 @app.command("list")

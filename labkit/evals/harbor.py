@@ -5,9 +5,6 @@ Harbor builds an image for each; nothing is built here. The files that a Dockerf
 case's folder, and what only an image has is told, so that whoever has that image can name it.
 """
 
-import base64
-import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +12,11 @@ from typing import Any
 
 from labkit.errors import InputError, LabkitError, refuse
 from labkit.evals.case import EvalCase, EvalSuite
-from labkit.evals.digests import contents_digest, files_of
+from labkit.evals.digests import files_of
 from labkit.evals.dockerfile import Laid, follow
 from labkit.evals.harborconfig import read_config, read_text
-from labkit.evals.scratch import Files, lay, read_files
+from labkit.evals.laid import content_entry, laid_folder
+from labkit.evals.scratch import Files
 from labkit.fields import first_words, read_bytes
 from labkit.graders.harbor import workdir_problem
 
@@ -27,7 +25,6 @@ SCRIPT, SOLVE = "test.sh", "solve.sh"
 _MOST_TESTS = 4 * 1024 * 1024
 _EXECUTABLE = 0o755
 _PLAIN = 0o644
-_TEXT = re.compile("[^\0-\x08\x0b\x0c\x0e-\x1f\x7f]*")
 _COMPOSE = ("docker-compose.yaml", "docker-compose.yml", "singularity-compose.yaml")
 
 
@@ -95,7 +92,7 @@ def _case(folder: Path, cache: Path, image: str) -> EvalCase:
                 **task.limits,
             },
             slices=task.slices,
-            folder=_laid(task.files, cache),
+            folder=laid_folder(task.files, cache),
         )
     except LabkitError as error:
         return EvalCase(id=folder.name, problem="; ".join(error.problems))
@@ -174,27 +171,6 @@ def _below(laid: Laid, workdir: str) -> Files:
     }
 
 
-def _laid(files: Files, cache: Path) -> Path | None:
-    """Return a folder with exactly these files; the same files always lie in the same one."""
-    if not files:
-        return None
-    digest = contents_digest((name, *of) for name, of in sorted(files.items()))
-    folder = cache / digest[:32]
-    if folder.is_dir():
-        if read_files(folder) == files:
-            return folder
-        raise InputError(f"{folder} was changed", hint="delete it: it is made again")
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".laying-", dir=cache) as made:
-        lay(files, f"{made}/files")
-        try:
-            Path(made, "files").rename(folder)
-        except OSError:  # another process was faster
-            if not folder.is_dir():
-                raise
-    return folder
-
-
 def _tests(folder: Path) -> Iterator[dict[str, object]]:
     """Yield the files of the tests as the grader's mapping has them."""
     files = files_of(folder) if folder.is_dir() else []
@@ -207,14 +183,4 @@ def _tests(folder: Path) -> Iterator[dict[str, object]]:
         entry: dict[str, object] = {"path": name}
         if path.stat().st_mode & 0o100:
             entry["executable"] = True
-        yield entry | _content(data)
-
-
-def _content(data: bytes) -> dict[str, str]:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = "\0"
-    if _TEXT.fullmatch(text):
-        return {"text": text}
-    return {"base64": base64.b64encode(data).decode()}
+        yield entry | content_entry(data)

@@ -9,6 +9,7 @@ from typing import Any
 from labkit.errors import InputError, did_you_mean
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.command import COMMAND_LIMITS, Command
+from labkit.evals.harborsolution import HarborSolution
 from labkit.evals.hostcommand import HostCommand
 from labkit.evals.hosted import Hosted
 from labkit.evals.recorded import Recorded
@@ -18,7 +19,8 @@ from labkit.sandbox.interface import Sandbox
 FORMS = (
     "FILE.py:FUNCTION or MODULE:FUNCTION (a Python function in a process of its own), "
     "cmd:COMMAND (in the sandbox), host:COMMAND (on this machine, with its network), "
-    "patches:FILE.jsonl (recorded answers), known-fixes, nothing"
+    "patches:FILE.jsonl (recorded answers), solutions:FOLDER (those of Harbor's tasks), "
+    "known-fixes, nothing"
 )
 """What can be written, for a message or a help text."""
 
@@ -111,10 +113,21 @@ def _patches(text: str, options: Options) -> Named:
     )
 
 
+def _solutions(text: str, options: Options) -> Named:
+    if options.sandbox is None:
+        raise InputError(
+            "solutions: needs a sandbox, and none is given", hint="labkit doctor finds one"
+        )
+    found = HarborSolution(
+        tasks=options.folder / text, sandbox=options.sandbox(), image=options.image
+    )
+    return _named(found, f"the tasks' own solutions in {text}")
+
+
 def _function(text: str, options: Options) -> Named:
     if ":" not in text:
         raise InputError(
-            f"{text!r} is no candidate{did_you_mean(text, [*_PREFIXES])}", hint=f"write {FORMS}"
+            f"{text[:80]!r} is no candidate{did_you_mean(text, _WORDS)}", hint=f"write {FORMS}"
         )
     found = Hosted(text, timeout=options.timeout, folder=options.folder, allow=options.allow)
     return _named(found, f"the function {text}")
@@ -124,8 +137,10 @@ def _named(candidate: Any, description: str, *, deterministic: bool = False) -> 
     return Named(name="", description=description, candidate=candidate, deterministic=deterministic)
 
 
+_WORDS = ("cmd:", "host:", "patches:", "known-fixes", "nothing")
 _PREFIXES: dict[str, Callable[[str, Options], Named]] = {
     "cmd": _command,
     "host": _host_command,
     "patches": _patches,
+    "solutions": _solutions,
 }

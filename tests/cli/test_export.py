@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli.labs import RUNS, Lab, Stages, require_clear
 
-from labkit.evals import RunReport
+from labkit.evals import Answer, EvalCase, EvalRunner, EvalSuite, RunReport, Trial
 from labkit.evals.reportfile import read_report, to_dict
 from labkit.fields import json_text
 
@@ -88,3 +88,32 @@ def test_a_report_without_samples_has_no_trajectories(finished: Lab, tmp_path: P
     require_clear(answer, code=2, says=("no samples are kept beside",))
     finished.done("export", str(study), "--inspect", str(tmp_path / "x.eval"))
     assert (tmp_path / "x.eval").is_file()
+
+
+def test_a_kept_run_has_its_samples(finished: Lab, tmp_path: Path) -> None:
+    spec = {"name": "exact"}
+    suite = EvalSuite(
+        EvalCase(id=name, inputs=2, reference="4", grader_spec=spec) for name in ("../a b", "two")
+    )
+
+    def candidate(case: EvalCase, trial: Trial) -> Answer:
+        if case.id == "two" and trial.number == 2:
+            raise ValueError("the model is away")
+        return Answer(output="4", trace=[{"tool": "sum", "arguments": {"of": [2, 2]}}])
+
+    run = tmp_path / "run"
+    EvalRunner(candidate=candidate, n=2).run(suite, folder=run)
+    log, folder = tmp_path / "x.eval", tmp_path / "traces"
+    finished.done("export", str(run), "--inspect", str(log), "--atif", str(folder))
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "%2E.%2Fa%20b__1.json", "%2E.%2Fa%20b__2.json", "two__1.json", "two__2.json",
+    ]  # fmt: skip
+    first = json.loads((folder / "two__1.json").read_bytes())
+    assert first["steps"][1]["tool_calls"][0]["arguments"] == {"of": [2, 2]}
+    assert first["steps"][2]["message"] == "4"
+    assert first["extra"]["suite_version"] == suite.version
+    with zipfile.ZipFile(log) as archive:
+        sample = json.loads(archive.read("samples/two_epoch_1.json"))
+        lost = json.loads(archive.read("samples/two_epoch_2.json"))
+    assert sample["events"][0]["data"]["tool"] == "sum"
+    assert "the model is away" in lost["error"]["message"]

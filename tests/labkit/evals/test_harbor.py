@@ -6,62 +6,17 @@ from typing import Any
 
 import pytest
 from foreign import Foreign
+from harbortasks import CONFIG, TASK, write_task
 from sandboxes import IMAGE
 
 from labkit.errors import InputError
 from labkit.evals import Answer, EvalCase, EvalRunner, Status, Trial
-from labkit.evals.harbor import is_harbor, read_harbor
+from labkit.evals.harbor import read_harbor
 from labkit.evals.harborsolution import HarborSolution
 from labkit.graders import Tools
 from labkit.sandbox.interface import Limits, Sandbox
 
-CONFIG = """\
-schema_version = "1.1"
-
-[task]
-name = "blue/add"
-
-[metadata]
-category = "programming"
-difficulty = "easy"
-
-[verifier]
-timeout_sec = 30.0
-env = { FLAVOUR = "sour" }
-
-[agent]
-timeout_sec = 120.0
-
-[environment]
-cpus = 1
-memory = "512M"
-"""
-TASK = {
-    "task.toml": CONFIG,
-    "instruction.md": "# Add\n\nMake add() in /app/calc.py right.\n",
-    "environment/Dockerfile": "FROM python:3.12-slim\nWORKDIR /app\nENV HOUSE=blue\nCOPY src/ .\n",
-    "environment/src/calc.py": "def add(a, b):\n    return a - b\n",
-    "environment/src/.keep/x": "1\n",
-    "tests/test.sh": """\
-#!/bin/sh
-test "$FLAVOUR-$HOUSE" = sour-blue || exit 1
-if python3 /tests/check.py; then echo 1; else echo 0.25; fi > /logs/verifier/reward.txt
-""",
-    "tests/check.py": "import sys\nsys.path.insert(0, '/app')\nfrom calc import add\n"
-    "assert add(2, 3) == 5\n",
-    "solution/solve.sh": "#!/bin/sh\nset -e\nsed -i 's/a - b/a + b/' /app/calc.py\n",
-}  # fmt: skip
 LIMITS = Limits(seconds=60, memory=256, processes=32, scratch=32)
-
-
-def write(folder: Path, **changes: str | None) -> Path:
-    """Write a task; `changes` are files by name, with `__` for `/` and `_dot_` for a dot."""
-    named = {name.replace("__", "/").replace("_dot_", "."): text for name, text in changes.items()}
-    for name, text in {**TASK, **named}.items():
-        if text is not None:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-    return folder
 
 
 def read(folder: Path, cache: Path, **more: Any) -> EvalCase:
@@ -71,7 +26,7 @@ def read(folder: Path, cache: Path, **more: Any) -> EvalCase:
 
 
 def test_a_task_is_a_case(tmp_path: Path) -> None:
-    case = read(write(tmp_path / "add"), tmp_path / "cache")
+    case = read(write_task(tmp_path / "add"), tmp_path / "cache")
     assert (case.id, case.problem) == ("add", "")
     assert case.inputs == {"instruction": TASK["instruction.md"], "workdir": "/app"}
     assert case.slices == ("programming", "easy")
@@ -96,7 +51,7 @@ def test_a_task_is_a_case(tmp_path: Path) -> None:
 def test_a_folder_of_tasks_is_a_suite_whose_version_pins_tests_and_files(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks"
     for name in ("b-two", "a-one"):
-        write(tasks / name)
+        write_task(tasks / name)
     (tasks / "notes").mkdir()
     suite = read_harbor(tasks, cache=tmp_path / "cache")
     assert (suite.name, [case.id for case in suite.cases]) == ("tasks", ["a-one", "b-two"])
@@ -107,13 +62,10 @@ def test_a_folder_of_tasks_is_a_suite_whose_version_pins_tests_and_files(tmp_pat
         other = read_harbor(tasks, cache=tmp_path / "cache")
         assert other.version != suite.version
         suite = other
-    assert is_harbor(tasks)
-    assert is_harbor(tasks / "a-one")
-    assert not is_harbor(tasks / "notes")
 
 
 def test_the_reference_passes_and_doing_nothing_fails(sandbox: Sandbox, tmp_path: Path) -> None:
-    tasks = write(tmp_path / "add")
+    tasks = write_task(tmp_path / "add")
     (tasks / "tests" / "data.bin").write_bytes(b"\0\xff")
     suite = read_harbor(tasks, cache=tmp_path / "cache")
     tools = Tools(sandbox=sandbox, image=IMAGE, limits=LIMITS)
@@ -145,7 +97,7 @@ def test_the_reference_passes_and_doing_nothing_fails(sandbox: Sandbox, tmp_path
 def test_a_solution_that_solves_nothing(
     bubblewrap_sandbox: Sandbox, tmp_path: Path, script: str | None, status: Status, says: str
 ) -> None:
-    tasks = write(tmp_path / "add", **{"solution/solve.sh": script})
+    tasks = write_task(tmp_path / "add", **{"solution/solve.sh": script})
     limits = Limits(seconds=1, memory=256, processes=32, scratch=32)
     reference = HarborSolution(tasks=tasks, sandbox=bubblewrap_sandbox, limits=limits)
     report = EvalRunner(candidate=reference, tools=Tools(sandbox=bubblewrap_sandbox)).run(
@@ -194,8 +146,8 @@ def test_a_task_that_cannot_be_used_says_why_and_stops_no_other(
     tmp_path: Path, changes: dict[str, str | None], says: str
 ) -> None:
     tasks = tmp_path / "tasks"
-    write(tasks / "good")
-    write(tasks / "wrong", **changes)
+    write_task(tasks / "good")
+    write_task(tasks / "wrong", **changes)
     good, wrong = read_harbor(tasks, cache=tmp_path / "cache").cases
     assert good.problem == ""
     assert says in wrong.problem
@@ -204,7 +156,9 @@ def test_a_task_that_cannot_be_used_says_why_and_stops_no_other(
 def test_every_problem_of_a_task_is_told(tmp_path: Path) -> None:
     changed = CONFIG.replace("cpus = 1", "cpus = 0\ngpus = 2")
     dockerfile = "FROM x\nRUN a\nCOPY --from=b /c /d\n"
-    folder = write(tmp_path / "bad", **{"task.toml": changed, "environment/Dockerfile": dockerfile})
+    folder = write_task(
+        tmp_path / "bad", **{"task.toml": changed, "environment/Dockerfile": dockerfile}
+    )
     problem = read(folder, tmp_path / "cache").problem
     for words in ("accelerator", "RUN a, line 3: COPY --from", "'/' is not", "cpus must be"):
         assert words in problem
@@ -212,12 +166,12 @@ def test_every_problem_of_a_task_is_told(tmp_path: Path) -> None:
 
 def test_whoever_has_the_image_can_run_what_needs_one(tmp_path: Path) -> None:
     dockerfile = "FROM x\nWORKDIR /app\nRUN make\nCOPY src/calc.py .\nCOPY src/ /data/\n"
-    folder = write(tmp_path / "add", **{"environment/Dockerfile": dockerfile})
+    folder = write_task(tmp_path / "add", **{"environment/Dockerfile": dockerfile})
     case = read(folder, tmp_path / "cache", image="mine:1")
     assert case.problem == ""
     assert case.folder is not None
     assert [path.name for path in case.folder.iterdir()] == ["calc.py"]
-    ready = write(
+    ready = write_task(
         tmp_path / "ready",
         **{
             "environment/Dockerfile": None,
@@ -236,7 +190,7 @@ def test_where_there_is_no_task(tmp_path: Path) -> None:
 
 
 def test_laid_files_that_somebody_changed_are_not_used(tmp_path: Path) -> None:
-    folder = write(tmp_path / "add")
+    folder = write_task(tmp_path / "add")
     case = read(folder, tmp_path / "cache")
     assert case.folder is not None
     assert read(folder, tmp_path / "cache").folder == case.folder
@@ -255,7 +209,7 @@ print(json.dumps([found.verifier.timeout_sec, found.environment.memory_mb, found
 @pytest.mark.registry
 @pytest.mark.slow
 def test_harbor_reads_the_same_of_a_task(foreign: Foreign, tmp_path: Path) -> None:
-    folder = write(tmp_path / "add")
+    folder = write_task(tmp_path / "add")
     spec: Any = read(folder, tmp_path / "cache").grader_spec
     timeout, memory, variables = foreign.ask(CHECK, str(folder / "task.toml"))
     assert (spec["timeout"], spec["memory"]) == (timeout, memory)
