@@ -15,7 +15,7 @@ from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.caseentry import VALUES, Entry, json_entry, parse_json
 from labkit.evals.fixtures import TASK_FILES, FixtureTask, is_fixtures, read_fixtures
-from labkit.evals.harbor import CONFIG, read_harbor
+from labkit.evals.harbor import is_harbor, read_harbor
 from labkit.evals.setups import prepared
 from labkit.fields import Document, Fields, read_bytes
 from labkit.graders import Tools
@@ -109,7 +109,7 @@ def read_suite(path: Path, *, image: str = "") -> SuiteFile:
     """
     file = _file_of(path)
     if file.is_dir():
-        return _read_harbor(file, image) if _is_harbor(file) else _read_folder(file)
+        return _read_harbor(file, image) if is_harbor(file) else _read_folder(file)
     if file.suffix.lower() not in _FORMS:
         raise InputError(
             f"{file} is no suite: its name ends in {file.suffix or 'nothing'}",
@@ -143,16 +143,11 @@ def _file_of(path: Path) -> Path:
     if len(found) > 1:
         names = " and ".join(file.name for file in found)
         raise InputError(f"{path} holds {names}", hint="name the one that is meant")
-    if not found and not is_fixtures(path) and not _is_harbor(path):
+    if not found and not is_fixtures(path) and not is_harbor(path):
         raise InputError(
             f"{path} holds no {SUITE_NAMES[0]}, and no folder with a {TASK_FILES[0]}", hint=_START
         )
     return found[0] if found else path
-
-
-def _is_harbor(path: Path) -> bool:
-    """Return whether a path is a task of Harbor's or a folder of them."""
-    return (path / CONFIG).is_file() or any(path.glob(f"*/{CONFIG}"))
 
 
 def _read_harbor(path: Path, image: str) -> SuiteFile:
