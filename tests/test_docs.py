@@ -156,6 +156,9 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
         "LABKIT_PROMPT",
         "LABKIT_TURN_CAP",
         "LABKIT_SEED",
+        "LABKIT_NUMBER",
+        "LABKIT_INPUT",
+        "LABKIT_ANSWER",
         "LABKIT_VENV",
     }
     read = {

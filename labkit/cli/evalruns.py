@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 
 from labkit.cli.console import Pace, data, say
 from labkit.cli.sandboxes import open_sandbox, ready_image
-from labkit.errors import InputError, LabkitError, did_you_mean, refuse
+from labkit.errors import InputError, LabkitError, did_you_mean, not_written, refuse
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.fixtures import FixtureTask
 from labkit.evals.metrics import AtK, Figures
@@ -25,6 +25,7 @@ from labkit.evals.runner import EvalRunner, Keep, Progress
 from labkit.evals.suitefile import SuiteFile
 from labkit.fields import counted, json_text
 from labkit.graders import GRADERS, Tools
+from labkit.lock import holding
 from labkit.report.wording import percent, percent_interval
 from labkit.sandbox.image import BASE_TAG
 from labkit.sandbox.interface import Sandbox
@@ -172,6 +173,11 @@ class Session:
             sandbox=sandbox,
         )
 
+    @property
+    def image(self) -> str:
+        """The image that commands run in."""
+        return self.asked.image or BASE_TAG
+
     @contextmanager
     def candidate(self) -> Iterator[Named]:
         """Give the candidate; raises as `open_candidate` does."""
@@ -179,9 +185,7 @@ class Session:
         if name in REFERENCES:
             yield reference(name, self.tasks)
             return
-        options = Options(
-            timeout=self.asked.timeout, sandbox=self.sandbox, image=self.asked.image or BASE_TAG
-        )
+        options = Options(timeout=self.asked.timeout, sandbox=self.sandbox, image=self.image)
         with open_candidate(name, options) as found:
             yield found
 
@@ -192,7 +196,7 @@ class Session:
         wanted = {case.id for case in chosen.cases}
         tools = Tools()
         if needs_sandbox(chosen) or any(task.setup for task in found.tasks if task.id in wanted):
-            tools = Tools(sandbox=self.sandbox(), image=self.asked.image or BASE_TAG)
+            tools = Tools(sandbox=self.sandbox(), image=self.image)
         runner = EvalRunner(
             candidate=candidate,
             n=self.asked.n,
@@ -215,6 +219,21 @@ class Session:
                 folder=plan.folder,
                 retry_missing=plan.retry,
             )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other commands out of a run's folder; raises PhaseError when one is at it."""
+    lock = folder.parent / f".{folder.name}.lock"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(folder.parent, error) from error
+    with holding(lock, f"a run in {folder}"):
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def told(report: RunReport, *, as_json: bool) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli.options import HolderKey
+from labkit.cli.options import HolderKey, Me, SandboxName
 
 Suite = Annotated[Path, typer.Option("--suite", metavar="SUITE", help="A suite's file or folder.")]
 Candidate = Annotated[
@@ -28,65 +28,63 @@ Timeout = Annotated[
     float | None,
     typer.Option(min=0.001, show_default=False, help="Seconds that a sample may take."),
 ]
-SandboxName = Annotated[
-    str,
-    typer.Option(
-        "--sandbox", envvar="LABKIT_SANDBOX", help="Where to run: auto, docker or bubblewrap."
-    ),
-]
 Image = Annotated[str, typer.Option(help="The image that commands run in [default: labkit's own].")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
+SplitName = Annotated[str, typer.Option("--split", help="train or val; test is labkit finalize's.")]
+Ids = Annotated[
+    str,
+    typer.Option("--ids", metavar="ID,ID", help="Only these cases; no gate takes the report."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="FOLDER", show_default=False, help="[default: SUITE-runs/TIME-SPLIT]"
+    ),
+]
+Retry = Annotated[
+    bool, typer.Option("--retry-errored", help="Take samples without a verdict again.")
+]
+KeepName = Annotated[
+    str, typer.Option("--keep", help="Whose working folders are kept: all, failed or none.")
+]
+Probe = Annotated[bool, typer.Option("--probe", help="First see whether two seeds differ.")]
+Val = Annotated[
+    Path | None,
+    typer.Option(
+        "--val", metavar="REPORT", show_default=False, help="The candidate's last report on val."
+    ),
+]
 
 
 def evaluate(
     suite: Suite,
     candidate: Candidate,
-    split: Annotated[str, typer.Option(help="train or val; test is labkit finalize's.")] = "val",
+    split: SplitName = "val",
     n: Samples = 1,
     ks: Ks = "",
     workers: Workers = 1,
-    ids: Annotated[
-        str, typer.Option(metavar="ID,ID", help="Only these cases; no gate takes the report.")
-    ] = "",
+    ids: Ids = "",
     seed: Seed = 0,
     policy: PolicyName = "all",
     timeout: Timeout = None,
     sandbox: SandboxName = "auto",
     image: Image = "",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", show_default=False, help="[default: SUITE-runs/TIME-SPLIT]"),
-    ] = None,
-    retry_errored: Annotated[
-        bool, typer.Option("--retry-errored", help="Take samples without a verdict again.")
-    ] = False,
-    keep: Annotated[
-        str, typer.Option(help="Whose working folders are kept: all, failed or none.")
-    ] = "all",
-    probe: Annotated[
-        bool, typer.Option("--probe", help="First see whether two seeds differ.")
-    ] = False,
+    out: Out = None,
+    retry: Retry = False,
+    keep: KeepName = "all",
+    probe: Probe = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure a candidate on the train or val split; every sample is kept."""
     from labkit.cli import evalruns, evaluating
 
     run = evalruns.Asked(
-        suite=suite,
-        candidate=candidate,
-        n=n,
-        ks=ks,
-        workers=workers,
-        seed=seed,
-        policy=policy,
-        timeout=timeout,
-        sandbox=sandbox,
-        image=image,
-        as_json=as_json,
-    )
-    wanted = evaluating.Wanted(
-        split=split, ids=ids, out=out, retry=retry_errored, keep=keep, probe=probe
-    )
+        suite=suite, candidate=candidate, n=n, ks=ks, workers=workers, seed=seed, policy=policy,
+        timeout=timeout, sandbox=sandbox, image=image, as_json=as_json,
+    )  # fmt: skip
+    wanted = evaluating.Wanted(split=split, ids=ids, out=out, retry=retry, keep=keep, probe=probe)
     raise typer.Exit(evaluating.evaluate(run, wanted))
 
 
@@ -101,29 +99,16 @@ def finalize(
     timeout: Timeout = None,
     sandbox: SandboxName = "auto",
     image: Image = "",
-    val: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="REPORT", show_default=False, help="The candidate's last report on val."
-        ),
-    ] = None,
+    val: Val = None,
     key: HolderKey = "",
+    me: Me = "",
     as_json: AsJson = False,
 ) -> None:
     """Score the sealed test split, once and for all, and record that it was."""
     from labkit.cli import evalruns, finalizing
 
     run = evalruns.Asked(
-        suite=suite,
-        candidate=candidate,
-        n=n,
-        ks=ks,
-        workers=workers,
-        seed=seed,
-        policy=policy,
-        timeout=timeout,
-        sandbox=sandbox,
-        image=image,
-        as_json=as_json,
-    )
-    raise typer.Exit(finalizing.finalize(run, val, key))
+        suite=suite, candidate=candidate, n=n, ks=ks, workers=workers, seed=seed, policy=policy,
+        timeout=timeout, sandbox=sandbox, image=image, as_json=as_json,
+    )  # fmt: skip
+    raise typer.Exit(finalizing.finalize(run, val, key, me))

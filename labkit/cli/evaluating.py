@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labkit.cli.console import say
-from labkit.cli.evalruns import Asked, Plan, Session, Watch, told, word
+from labkit.cli.evalruns import Asked, Plan, Session, Watch, locked, told, word
 from labkit.cli.lab import now
 from labkit.errors import InputError, IntegrityError, PhaseError
 from labkit.evals.case import EvalSuite, Split
@@ -17,7 +17,6 @@ from labkit.evals.runfolder import MADE_OF, SCHEMA
 from labkit.evals.runner import Keep
 from labkit.evals.suitefile import SuiteFile, read_suite
 from labkit.fields import counted, read_json
-from labkit.lock import holding
 
 _ONE = "within-task variance and pass^k cannot be estimated from one trial"
 
@@ -39,7 +38,7 @@ def evaluate(asked: Asked, wanted: Wanted) -> int:
     split = _split(wanted.split)
     keep = word(wanted.keep, Keep, "--keep")
     session = Session.of(asked)
-    found = read_suite(asked.suite)
+    found = read_suite(asked.suite, image=asked.image)
     ids = tuple(dict.fromkeys(name.strip() for name in wanted.ids.split(",") if name.strip()))
     cases = _cases(found.suite, split, ids)
     _tell_problems(cases)
@@ -139,19 +138,8 @@ def _folder(
         )
     if (folder / MADE_OF).exists():
         say(f"going on with the run in {folder}")
-    with _locked(folder):
+    with locked(folder):
         yield folder
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    lock = folder.parent / f".{folder.name}.lock"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with holding(lock, f"a run in {folder}"):
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
 
 
 def _earlier(
@@ -183,7 +171,7 @@ def _is_same(folder: Path, facts: Mapping[str, object]) -> bool:
 
 def _is_free(folder: Path) -> bool:
     try:
-        with _locked(folder):
+        with locked(folder):
             return True
     except PhaseError:
         return False

@@ -9,9 +9,7 @@ from labkit.cli.options import HolderKey, SandboxName
 
 Suite = Annotated[
     Path,
-    typer.Argument(
-        metavar="SUITE", help="A .yaml, .json or .jsonl file, or a folder of fixture tasks."
-    ),
+    typer.Argument(metavar="SUITE", help="A .yaml, .json or .jsonl file, or a folder of tasks."),
 ]
 app = typer.Typer(help="Write, check and seal suites of cases.", no_args_is_help=True)
 
@@ -53,11 +51,14 @@ def check(
     suite: Suite,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     sandbox: SandboxName = "auto",
+    image: Annotated[
+        str, typer.Option(help="The image that evaluate will be given, for Harbor's tasks.")
+    ] = "",
 ) -> None:
     """Tell every problem, the cases by split and slice, and each split's version."""
     from labkit.cli import suitekeeping
 
-    raise typer.Exit(suitekeeping.check(suite, sandbox, as_json=as_json))
+    raise typer.Exit(suitekeeping.check(suite, sandbox, image, as_json=as_json))
 
 
 @app.command("list")

@@ -27,7 +27,7 @@ def import_suite(source: Path, folder: Path, image: str) -> int:
     """
     if folder.exists():
         raise InputError(f"{folder} is already there", hint="name a new folder")
-    harbor = _is_harbor(source)
+    harbor = _of_harbor(source)
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".labkit-", dir=folder.absolute().parent) as made:
         root = Path(made, "suite")
@@ -50,7 +50,7 @@ def import_suite(source: Path, folder: Path, image: str) -> int:
     return 1 if broken else 0
 
 
-def _is_harbor(source: Path) -> bool:
+def _of_harbor(source: Path) -> bool:
     """Return whether a source is Harbor's, and not a file of instances; refuses what is neither."""
     if not source.exists():
         raise InputError(

@@ -40,9 +40,10 @@ def begin(folder: Path, *, fixtures: bool) -> None:
     say(f"then: labkit evaluate --suite {folder} --candidate {candidate}")
 
 
-def check(suite: Path, sandbox: str, *, as_json: bool) -> int:
+def check(path: Path, sandbox: str, image: str, *, as_json: bool) -> int:
     """Check a suite, print what it is, and return the exit code."""
-    found = check_suite(suite, _tools(read_suite(suite).suite, sandbox))
+    suite = read_suite(path, image=image)
+    found = check_suite(suite, _tools(suite.suite, sandbox))
     data(_check_json(found) if as_json else _check_text(found))
     for problem in found.problems:
         say(f"labkit: problem: {problem}")

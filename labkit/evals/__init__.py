@@ -31,6 +31,7 @@ from labkit.evals.sample import (
     TimedOut,
     Trial,
 )
+from labkit.evals.suitefile import read_suite_file
 from labkit.evals.verifiers import VerifierRegistry
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "read_fixtures",
     "read_replacements",
     "read_report",
+    "read_suite_file",
     "watched",
     "write_bundled",
 ]

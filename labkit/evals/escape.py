@@ -40,8 +40,7 @@ class _Watch:
             path = os.path.realpath(path)
         else:
             path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))  # noqa: PTH118, PTH119, PTH120
-        # The scratch folder itself: making it once more is a habit, and does nothing.
-        if f"{path}{os.sep}".startswith(self.roots) or _harmless(path) or self._is_own(path):
+        if path.startswith(self.roots) or _harmless(path) or self._is_own(path):
             return
         self.found = self.found or path
         raise Escaped(words(path))
@@ -111,7 +110,8 @@ def _removed(path: Any, folder: Any) -> Iterable[Place]:
 
 
 def _made(path: Any, _mode: Any, folder: Any) -> Iterable[Place]:
-    return [(text, False) for text in _at(path, folder)]
+    # Making what is there once more is a habit, and does nothing.
+    return [(text, False) for text in _at(path, folder) if not os.path.lexists(text)]
 
 
 def _changed(path: Any, *rest: Any) -> Iterable[Place]:

@@ -25,6 +25,8 @@ USUAL_ICC = 0.5
 _LOWEST_ICC, _HIGHEST_ICC = 0.1, 0.9
 _FEWEST_TO_ESTIMATE = 5
 _TWICE = 2
+_MOST_TRIALS = 20
+"""Of a task: more make the noise within it little smaller, and the reckoning much longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class FalseAlarms:
     usual: Alarms | None
     """The rates at the usual correlation, where the baseline's own was taken: few tasks tell it
     badly, and a baseline that never wavers makes a gate look better than it is."""
+    most_trials: int | None
+    """How many trials a task was reckoned with, where some have more."""
     graded: bool
     """Whether the baseline has scores between 0 and 1, which the model does not know."""
 
@@ -56,6 +60,7 @@ class FalseAlarms:
             "icc": self.icc,
             "icc_from": self.icc_from,
             "block_at_usual_icc": (self.usual or self.rates).block,
+            "most_trials": self.most_trials,
             "graded": self.graded,
         }
 
@@ -89,7 +94,8 @@ def false_alarms_of(
         rule=shape.rule,
         paired=shape.paired,
     )
-    kinds = Counter(trials)
+    most = max(_MOST_TRIALS, shape.metric.k)
+    kinds = Counter((min(before, most), min(after, most)) for before, after in trials)
     rates = false_alarms(Alike(trials=kinds, mean=mean, icc=icc), rules)
     return FalseAlarms(
         rates=rates,
@@ -101,6 +107,7 @@ def false_alarms_of(
         usual=None
         if icc == USUAL_ICC
         else false_alarms(Alike(trials=kinds, mean=mean, icc=USUAL_ICC), rules),
+        most_trials=most if max(map(max, trials)) > most else None,
         graded=any(trial.score not in {0, 1} for case in scored for trial in case.valid),
     )
 

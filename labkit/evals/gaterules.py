@@ -11,7 +11,7 @@ from labkit.errors import InputError
 from labkit.evals.results import CaseResult
 
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{0,12})?|\.[0-9]{1,12}|[0-9]{1,12}/[0-9]{1,12}")
-_METRIC = re.compile(r"pass([@^])([1-9][0-9]{0,3})")
+_METRIC = re.compile(r"pass([@^])([1-9][0-9]?)")
 _LARGEST_BAR = 100
 
 

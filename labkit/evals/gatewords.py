@@ -131,16 +131,21 @@ def told_noise(found: Comparison) -> str:
     if found.mean is None or found.interval is None:
         return "there is no task that both reports scored one by one, so nothing can be paired"
     low, high = found.interval.low, found.interval.high
-    moved = (
-        "no task moved"
-        if not found.test.moved
-        else f"{found.test.moved} of {counted(len(found.pairs), 'task')} moved"
-    )
+    tasks = counted(len(found.pairs), "task")
+    if not found.test.moved:
+        moved = f"none of {tasks} moved"
+    elif not found.mean:
+        moved = f"{found.test.moved} of {tasks} moved, as far up as down"
+    else:
+        moved = (
+            f"{found.test.moved} of {tasks} moved; if nothing had changed, a difference as large "
+            f"would be seen with a chance of {_chance(found.test.p_mid)} (mid-p of the sign-flip "
+            f"test; exact p {_chance(found.test.p_exact)})"
+        )
     return (
-        f"the reward differs by {signed(float(found.mean))}, 95 % interval {signed(low)} to "
-        f"{signed(high)}; {moved}; if nothing had changed, a difference as large would be seen "
-        f"with a chance of {_chance(found.test.p_mid)} (mid-p of the sign-flip test; exact p "
-        f"{_chance(found.test.p_exact)})"
+        f"the reward differs by {signed(found.mean)}, 95 % interval {signed(low)} to "
+        f"{signed(high)}: the candidate may still be up to {points(max(0.0, -low))} worse or "
+        f"{points(max(0.0, high))} better; {moved}"
     )
 
 
@@ -160,10 +165,13 @@ def told_alarms(found: FalseAlarms | None) -> str:
         if found.usual
         else ""
     )
+    tasks = counted(found.tasks, "task")
+    if found.most_trials:
+        tasks += f", reckoned with at most {found.most_trials} samples each"
     return (
         f"a version that is the same would be blocked with a chance of {_chance(rates.block)}, and "
         f"not decided about with one of {_chance(rates.indecisive)} ({how}: "
-        f"{counted(found.tasks, 'task')}; pass rate {found.mean:.2f}, {found.mean_from}; "
+        f"{tasks}; pass rate {found.mean:.2f}, {found.mean_from}; "
         f"intra-class correlation {found.icc:.2f}, {found.icc_from}{usual}{graded})."
     )
 

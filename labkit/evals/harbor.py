@@ -39,6 +39,11 @@ def read_harbor(path: Path, *, cache: Path, image: str = "") -> EvalSuite:
     return EvalSuite([_case(folder, cache, image) for folder in folders], path.resolve().name)
 
 
+def is_harbor(path: Path) -> bool:
+    """Return whether a path is a task of Harbor's or holds some."""
+    return path.is_dir() and bool(_tasks(path))
+
+
 def task_folders(path: Path) -> list[Path]:
     """Return the folders of the tasks; raises InputError when there is none."""
     if not path.is_dir():

@@ -154,6 +154,8 @@ class _Worker:
         self.usable = False
         """Whether the next sample may be asked of it."""
         self._setting = setting
+        self._mark = b""
+        """Stands in what it says where the present sample begins: its words come by another way."""
         self._temporary = Path(tempfile.mkdtemp(prefix="labkit-worker-")).resolve()
         self._heard = Heard()
         self._channel = Channel()
@@ -200,8 +202,8 @@ class _Worker:
     def ask(self, case: EvalCase, trial: Trial, timeout: float | None) -> Answer:
         """Return the answer to one sample; raises CandidateError, TimedOut or Escaped."""
         self.usable = False
-        self._heard.forget()
         token = secrets.token_hex(8)
+        self._mark = token.encode()
         shown = {"number": trial.number, "seed": trial.seed, "scratch": str(trial.scratch)}
         try:
             line = pack({"token": token, "case": shown_case(case), "trial": shown}, "the case")
@@ -254,7 +256,7 @@ class _Worker:
         self._heard.finish()
         how = "closed its pipes" if end.killed and end.code is not None else end.words
         closed = f"its process {how}"
-        said = self._heard.last_words
+        said = self._heard.last_words_after(self._mark)
         return f"{closed}; it said last:\n{said}" if said else closed
 
     def kill(self) -> None:

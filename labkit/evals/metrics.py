@@ -113,7 +113,8 @@ def figures_of(cases: Sequence[CaseResult], ks: Iterable[int]) -> Figures:
     """Return the figures of some cases."""
     scored = [case for case in cases if case.valid_trials]
     rewards = [case.reward for case in scored if case.reward is not None]
-    rates = [Fraction(case.passes, case.valid_trials) for case in scored]
+    counts = [(case.valid_trials, case.passes) for case in scored]
+    rates = [Fraction(passes, trials) for trials, passes in counts]
     rate = float(sum(rates, Fraction()) / len(rates)) if rates else None
     trials = [trial for case in cases for trial in case.trials]
     wanted = tuple(sorted(set(ks)))
@@ -124,8 +125,8 @@ def figures_of(cases: Sequence[CaseResult], ks: Iterable[int]) -> Figures:
         reward=sum(rewards, Fraction()) / len(rewards) if rewards else None,
         interval=None if rate is None else wilson_interval(rate, len(rates)),
         standard_error=standard_error([float(reward) for reward in rewards]),
-        pass_at=_at(scored, wanted, pass_at_k),
-        pass_hat=_at(scored, wanted, pass_hat_k),
+        pass_at=_at(counts, wanted, pass_at_k),
+        pass_hat=_at(counts, wanted, pass_hat_k),
         passed=sum(case.passed is True for case in scored),
         undecided=sum(case.passed is None for case in scored),
         flakes=sum(case.flaky for case in scored),
@@ -139,14 +140,12 @@ def figures_of(cases: Sequence[CaseResult], ks: Iterable[int]) -> Figures:
 
 
 def _at(
-    scored: Sequence[CaseResult], ks: Sequence[int], estimate: Callable[[int, int, int], float]
+    counts: Sequence[tuple[int, int]], ks: Sequence[int], estimate: Callable[[int, int, int], float]
 ) -> tuple[AtK, ...]:
     """Return a figure for each k, over the tasks with k valid trials; none for a k too large."""
     found = []
     for k in ks:
-        values = [
-            estimate(case.valid_trials, case.passes, k) for case in scored if case.valid_trials >= k
-        ]
+        values = [estimate(trials, passes, k) for trials, passes in counts if trials >= k]
         if values:
             found.append(AtK(k=k, value=statistics.fmean(values), tasks=len(values)))
     return tuple(found)

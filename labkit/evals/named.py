@@ -127,7 +127,7 @@ def _solutions(text: str, options: Options) -> Named:
 def _function(text: str, options: Options) -> Named:
     if ":" not in text:
         raise InputError(
-            f"{text!r} is no candidate{did_you_mean(text, [*_PREFIXES])}", hint=f"write {FORMS}"
+            f"{text[:80]!r} is no candidate{did_you_mean(text, _WORDS)}", hint=f"write {FORMS}"
         )
     found = Hosted(text, timeout=options.timeout, folder=options.folder, allow=options.allow)
     return _named(found, f"the function {text}")
@@ -137,6 +137,7 @@ def _named(candidate: Any, description: str, *, deterministic: bool = False) -> 
     return Named(name="", description=description, candidate=candidate, deterministic=deterministic)
 
 
+_WORDS = ("cmd:", "host:", "patches:", "known-fixes", "nothing")
 _PREFIXES: dict[str, Callable[[str, Options], Named]] = {
     "cmd": _command,
     "host": _host_command,

@@ -86,13 +86,14 @@ class Heard:
     @property
     def last_words(self) -> str:
         """The last lines, for a message; empty when nothing was said."""
-        lines = self._tail.decode(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
+        return self.last_words_after(b"")
+
+    def last_words_after(self, mark: bytes) -> str:
+        """Return the last lines of what was said after a mark, or of all where it is not found."""
+        said = self._tail.rpartition(mark)[2] if mark else self._tail
+        lines = said.decode(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
         text = "\n".join(lines)[-_SHOWN:]
         return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)
-
-    def forget(self) -> None:
-        """Let the last words begin anew."""
-        self._tail = b""
 
 
 class Channel:

@@ -17,6 +17,7 @@ from labkit.evals.metrics import (
 )
 from labkit.evals.results import CaseResult, Policy
 from labkit.fields import counted, first_words, json_text
+from labkit.report.wording import percent
 
 LEAST_COVERAGE = Fraction(3, 5)
 _FEWEST_TO_ESTIMATE = 2
@@ -155,7 +156,9 @@ class RunReport:
 
 def warnings_of(report: RunReport) -> Iterator[str]:
     """Yield what a reader of the figures should know first."""
-    if report.n_scored < _FEWEST_TO_ESTIMATE:
+    if not report.n_scored:
+        yield "No task was measured: there is nothing to read off here."
+    elif report.n_scored < _FEWEST_TO_ESTIMATE:
         yield f"{counted(report.n_scored, 'scored task')}: no error can be estimated."
     elif report.n_scored < _FEWEST_TO_TRUST:
         yield f"{counted(report.n_scored, 'scored task')}: too few for a figure to lean on."
@@ -163,8 +166,8 @@ def warnings_of(report: RunReport) -> Iterator[str]:
         yield "Nothing was planned, so nothing is known."
     elif not report.decisive:
         yield (
-            f"Only {float(report.coverage):.0%} of the samples have a verdict (60 % are needed): "
-            "these figures decide nothing."
+            f"Only {percent(float(report.coverage))} of the samples have a verdict "
+            "(60 % are needed): these figures decide nothing."
         )
     broken = [case.id for case in report.cases if case.problem]
     if broken:

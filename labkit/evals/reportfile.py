@@ -16,6 +16,7 @@ from labkit.fields import read_json
 SCHEMA = 1
 NAME = "report.json"
 _MOST_SAMPLES = 100_000
+_MOST_TASKS = 10_000_000
 
 
 def to_dict(report: RunReport) -> dict[str, Any]:
@@ -185,11 +186,14 @@ def _totals(values: Mapping[str, Any]) -> Totals:
     reward = number("reward")
     if reward is not None and not 0 <= reward <= 1:
         raise ValueError(f"a reward of {float(reward)} is none")
+    tasks, scored = int(values["n_tasks"]), int(values["n_scored"])
+    if not 0 <= scored <= tasks <= _MOST_TASKS:
+        raise ValueError(f"{scored} scored tasks of {tasks}")
     return Totals(
         reward=reward,
         standard_error=number("stderr"),
-        n_tasks=int(values["n_tasks"]),
-        n_scored=int(values["n_scored"]),
+        n_tasks=tasks,
+        n_scored=scored,
         safety=_safety(values.get("safety") or {}),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Self, assert_never
 
 from labkit.evals.sample import Sample, Status
@@ -13,6 +14,7 @@ _LARGEST_DENOMINATOR = 10_000
 _ROUNDING = 1e-14
 
 
+@lru_cache(maxsize=4096)
 def exact(score: float) -> Fraction:
     """Read a score as the fraction that it was meant to be: 1/3, 0.85, and any decimal.
 

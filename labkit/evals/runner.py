@@ -1,5 +1,6 @@
 """Running a candidate on a suite: n samples of every case, each in a fresh folder, all kept."""
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -197,7 +198,8 @@ class EvalRunner:
     def _put_away(self, job: Job, sample: Sample, folder: Path | None, remover: Remover) -> Sample:
         """Keep the scratch folder or remove it."""
         wanted = self.keep is Keep.ALL or (self.keep is Keep.FAILED and sample.passed is not True)
-        if folder is None or not wanted:
+        replaced = os.path.islink(job.scratch)  # noqa: PTH114 - for each sample
+        if folder is None or not wanted or replaced:
             remover.remove(job.scratch)
             return sample
         name = f"{ROLLOUTS}/{folder_name(sample.case)}/{sample.number}"

@@ -80,15 +80,7 @@ def seal_split(found: SuiteFile, sealer: Sealer, *, now: str) -> Sealing:
         )
     data = _interrupted(found, record, sealer) if record else _packed(found)
     sealed = seal(data, sealer.recipients)
-    header, _ = unpack_files(data)
-    record = SealedSplit(
-        suite=found.suite.name,
-        cases=int(header["cases"]),
-        commitment=commitment(bytes.fromhex(header["salt"]), data),
-        ciphertext_sha256=digest(sealed),
-        recipients=sealer.recipients,
-        sealed_at=now,
-    )
+    record = _record(found, data, sealed, sealer, now)
     backup = _backup(sealer, found.path, record.commitment)
     rewrite(places.record, record.text())
     if not backup.exists():
@@ -104,6 +96,18 @@ def seal_split(found: SuiteFile, sealer: Sealer, *, now: str) -> Sealing:
         backup.unlink(missing_ok=True)
     return Sealing(
         record=record, backup=None if checked else backup, kept=kept, commented=commented
+    )
+
+
+def _record(found: SuiteFile, data: bytes, sealed: bytes, sealer: Sealer, now: str) -> SealedSplit:
+    header, _ = unpack_files(data)
+    return SealedSplit(
+        suite=found.suite.name,
+        cases=int(header["cases"]),
+        commitment=commitment(bytes.fromhex(header["salt"]), data),
+        ciphertext_sha256=digest(sealed),
+        recipients=sealer.recipients,
+        sealed_at=now,
     )
 
 

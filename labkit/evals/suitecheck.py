@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from labkit.errors import LabkitError
 from labkit.evals.case import EvalCase, Split
 from labkit.evals.sealedsplit import SealedSplit, sealed_split
-from labkit.evals.suitefile import SuiteFile, read_suite
+from labkit.evals.suitefile import SuiteFile
 from labkit.graders import GRADERS, Registry, Tools
 
 
@@ -34,9 +33,8 @@ class SuiteCheck:
         return dict(sorted(counts.items()))
 
 
-def check_suite(path: Path, tools: Tools, *, graders: Registry = GRADERS) -> SuiteCheck:
-    """Look at a suite; raises InputError for what is none, IntegrityError for a broken seal."""
-    found = read_suite(path)
+def check_suite(found: SuiteFile, tools: Tools, *, graders: Registry = GRADERS) -> SuiteCheck:
+    """Look at a suite; raises IntegrityError for a broken seal."""
     problems = [*found.problems, *_grader_problems(found.suite.cases, tools, graders)]
     return SuiteCheck(found=found, problems=tuple(problems), sealed=sealed_split(found.path))
 

@@ -15,10 +15,12 @@ from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.caseentry import VALUES, Entry, json_entry, parse_json
 from labkit.evals.fixtures import TASK_FILES, FixtureTask, is_fixtures, read_fixtures
+from labkit.evals.harbor import is_harbor, read_harbor
 from labkit.evals.setups import prepared
 from labkit.fields import Document, Fields, read_bytes
 from labkit.graders import Tools
 from labkit.nodes import plain_node
+from labkit.workspace import cache_folder
 
 SUITE_NAMES = ("suite.yaml", "suite.yml", "suite.json", "suite.jsonl")
 _START = "labkit suite new makes a suite to start from"
@@ -33,8 +35,11 @@ class Form(StrEnum):
     LINES = "jsonl"
     FIXTURES = "fixtures"
     """A folder with a folder for each task."""
+    HARBOR = "harbor"
+    """The same, of Harbor's tasks."""
 
 
+_FOLDERS = (Form.FIXTURES, Form.HARBOR)
 _FORMS = {".yaml": Form.YAML, ".yml": Form.YAML, ".json": Form.JSON, ".jsonl": Form.LINES}
 
 
@@ -54,12 +59,12 @@ class SuiteFile:
     @property
     def root(self) -> Path:
         """What the folders of cases are relative to."""
-        return self.path if self.form is Form.FIXTURES else self.path.parent
+        return self.path if self.form in _FOLDERS else self.path.parent
 
     @property
     def runs(self) -> Path:
         """Where its runs go unless somebody says otherwise."""
-        if self.path.name in SUITE_NAMES or self.form is Form.FIXTURES:
+        if self.path.name in SUITE_NAMES or self.form in _FOLDERS:
             folder = self.root.absolute()
             return folder.with_name(f"{folder.name}-runs")
         return self.path.with_name(f"{self.path.stem}-runs")
@@ -96,15 +101,15 @@ def read_suite_file(path: Path) -> EvalSuite:
     return EvalSuite(cases, found.suite.name)
 
 
-def read_suite(path: Path) -> SuiteFile:
+def read_suite(path: Path, *, image: str = "") -> SuiteFile:
     """Read a suite and say where it stands.
 
-    A folder holds a suite.yaml, or fixture tasks. Raises one InputError for whatever makes the file
-    no suite at all.
+    A folder holds a suite.yaml, or fixture tasks, or Harbor's; `image` is for those, as in
+    `read_harbor`. Raises one InputError for whatever makes the file no suite at all.
     """
     file = _file_of(path)
     if file.is_dir():
-        return _read_folder(file)
+        return _read_harbor(file, image) if is_harbor(file) else _read_folder(file)
     if file.suffix.lower() not in _FORMS:
         raise InputError(
             f"{file} is no suite: its name ends in {file.suffix or 'nothing'}",
@@ -138,11 +143,16 @@ def _file_of(path: Path) -> Path:
     if len(found) > 1:
         names = " and ".join(file.name for file in found)
         raise InputError(f"{path} holds {names}", hint="name the one that is meant")
-    if not found and not is_fixtures(path):
+    if not found and not is_fixtures(path) and not is_harbor(path):
         raise InputError(
             f"{path} holds no {SUITE_NAMES[0]}, and no folder with a {TASK_FILES[0]}", hint=_START
         )
     return found[0] if found else path
+
+
+def _read_harbor(path: Path, image: str) -> SuiteFile:
+    suite = read_harbor(path, cache=cache_folder() / "harbor", image=image)
+    return SuiteFile(suite=suite, path=path, form=Form.HARBOR, written=suite.cases)
 
 
 def _read_folder(path: Path) -> SuiteFile:

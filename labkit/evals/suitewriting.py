@@ -51,7 +51,7 @@ def without_cases(found: SuiteFile, gone: Container[str]) -> tuple[bytes, bool]:
             cut, commented = _filter_json(text, places), True
         case Form.LINES:
             cut, commented = _cut_lines(text, places), True
-        case Form.FIXTURES:
+        case Form.FIXTURES | Form.HARBOR:
             raise ValueError("a folder of tasks has no file to take cases out of")
         case _:
             assert_never(found.form)

@@ -120,6 +120,8 @@ def _answer(function: Function, asked: Mapping[str, Any], folder: str) -> dict[s
     case = EvalCase(**(asked["case"] | {"split": Split(asked["case"]["split"])}))
     trial = Trial(**(asked["trial"] | {"scratch": Path(asked["trial"]["scratch"])}))
     os.chdir(trial.scratch)
+    with contextlib.suppress(OSError):  # an earlier sample may have closed it
+        os.write(1, f"\n{asked['token']}\n".encode())
     begun = time.monotonic()
     try:
         found = function(case, trial)

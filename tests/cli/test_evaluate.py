@@ -249,3 +249,34 @@ def test_a_sandbox_is_looked_for_only_where_it_is_needed(desk: Desk) -> None:
     desk.refused(
         *ON, "cmd:true", "--sandbox", "nonsense", says=("no sandbox is called 'nonsense'",)
     )
+
+
+@pytest.mark.bubblewrap
+def test_harbor_tasks_are_a_suite(desk: Desk) -> None:
+    for name, text in {
+        "task.toml": "[metadata]\ncategory = 'sums'\n",
+        "instruction.md": "Make /app/x hold a 2.\n",
+        "environment/Dockerfile": "FROM debian\nWORKDIR /app\nCOPY x .\n",
+        "environment/x": "1\n",
+        "tests/test.sh": "#!/bin/sh\ngrep -c 2 /app/x > /logs/verifier/reward.txt\n",
+        "solution/solve.sh": "#!/bin/sh\necho 2 > /app/x\n",
+    }.items():
+        desk.write(f"harbor/two/{name}", text)
+    assert "harbor: 1 case" in desk.done("suite", "check", "harbor").out
+    on = ("evaluate", "--suite", "harbor", "--json", "--candidate")
+    for candidate, passed in (("solutions:harbor", 1), ("nothing", 0), ("cmd:echo 2 > x", 1)):
+        values = json.loads(desk.done(*on, candidate).out)
+        assert (values["passed"], values["n_scored"]) == (passed, 1), candidate
+    desk.refused("suite", "seal", "harbor", says=("harbor has no test case",))
+    desk.write("harbor/two/environment/Dockerfile", "FROM debian\nWORKDIR /app\nRUN make\n")
+    answer = desk.done("suite", "check", "harbor", code=1)
+    assert "it needs an image" in answer.err
+    desk.done("suite", "check", "harbor", "--image", "mine:1")
+
+
+def test_what_is_not_a_fixture_task_has_no_known_fix(desk: Desk) -> None:
+    answer = desk.done(*ON, "known-fixes", code=3)
+    (run,) = desk.runs()
+    assert "is no fixture task: it has no known fix" in (run / "samples.jsonl").read_text()
+    assert "one trial" not in answer.err
+    assert report(desk, "nothing")["passed"] == 0

@@ -202,6 +202,12 @@ def test_files_that_are_no_reports_are_refused_all_at_once(folder: Folder) -> No
         pytest.param(lambda values: values.update(n=10**12), id="samples"),
         pytest.param(lambda values: values.update(n=float("inf")), id="infinite"),
         pytest.param(lambda values: (values.pop("cases"), values.update(reward=7)), id="reward"),
+        pytest.param(
+            lambda values: (values.pop("cases"), values.update(n_scored=10)), id="more-than-tasks"
+        ),
+        pytest.param(
+            lambda values: (values.pop("cases"), values.update(n_tasks=10**12)), id="tasks"
+        ),
     ],
 )
 def test_figures_that_cannot_be_are_damage(

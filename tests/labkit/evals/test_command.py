@@ -128,8 +128,8 @@ def test_its_folder_replaces_the_samples(make: Make, tmp_path: Path) -> None:
 def test_links_and_devices_do_not_come_back(sandboxed: Make, tmp_path: Path) -> None:
     given = trial(tmp_path)
     answer = sandboxed(
-        "ln -s /etc/passwd secret; ln -s . around; mkfifo pipe; ln calc.py twin;"
-        " mkdir -p d; ln -s / d/l"
+        "ln -s /labkit/input.json secret; ln -s . around; mkfifo pipe; ln calc.py twin;"
+        " mkdir -p d; ln -s /labkit d/l"
     )(CASE, given)
     assert files(given.scratch) == {"calc.py": "one = 1\n", "twin": "one = 1\n"}
     assert not [path for path in given.scratch.rglob("*") if path.is_symlink()]
@@ -182,7 +182,7 @@ def test_a_malformed_answer_is_told(tmp_path: Path, text: str, words: str) -> No
         HostCommand(f"cp {tmp_path}/answer $LABKIT_ANSWER")(CASE, trial(tmp_path))
 
 
-@pytest.mark.parametrize("script", ["ln -s /etc/passwd $LABKIT_ANSWER", "mkfifo $LABKIT_ANSWER"])
+@pytest.mark.parametrize("script", ["ln -s $LABKIT_INPUT $LABKIT_ANSWER", "mkfifo $LABKIT_ANSWER"])
 def test_an_answer_that_is_no_file_is_never_read(make: Make, tmp_path: Path, script: str) -> None:
     with pytest.raises(CandidateError, match=r"answer\.json is (a link|no plain file|not a file)"):
         make(script)(CASE, trial(tmp_path))
@@ -277,9 +277,13 @@ def test_closing_ends_what_still_runs(tmp_path: Path) -> None:
 
 
 def test_a_command_of_this_machine_that_replaces_its_folder_has_escaped(tmp_path: Path) -> None:
-    for script in ("rm -r $PWD; ln -s /etc $PWD", "rm -r $PWD"):
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "file").write_text("precious")
+    for script in (f"rm -r $PWD; ln -s {victim} $PWD", "rm -r $PWD"):
         with pytest.raises(Escaped, match="the scratch folder itself was replaced or removed"):
             HostCommand(script)(CASE, trial(tmp_path))
+    assert (victim / "file").read_text() == "precious"
 
 
 def test_words_and_texts_are_commands(tmp_path: Path) -> None:

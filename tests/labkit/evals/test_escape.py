@@ -58,6 +58,7 @@ ESCAPES: dict[str, Callable[[Path, Path], object]] = {
     "sqlite": lambda _, out: sqlite3.connect(out / "new.db"),
     "above": lambda scratch, out: (scratch / os.path.relpath(out, scratch) / "new").open("w"),
     "scratch itself": lambda scratch, _: scratch.rename(scratch.with_name("other")),
+    "scratch removed": lambda scratch, _: shutil.rmtree(scratch),
     "a neighbour": lambda scratch, _: (scratch.parent / "new").open("w"),
     "temporary of another": lambda _, __: (_others() / "new").open("w"),
 }
@@ -122,12 +123,14 @@ def test_an_escape_that_is_told_as_something_else_counts(tmp_path: Path, outside
 def works_well(scratch: Path) -> int:
     """Do much that is fair."""
     (scratch / "a" / "b").mkdir(parents=True)
+    for there in (scratch, Path.cwd()):
+        there.mkdir(exist_ok=True)
     (scratch / "a" / "b" / "c").write_text("x")
     (scratch / "a").rename(scratch / "z")
     (scratch / "l").symlink_to(scratch / "z")
     (scratch / "l" / "b" / "c").write_text("y")
     (scratch / "l").unlink()
-    (scratch / "abroad").symlink_to("/etc/passwd")
+    (scratch / "abroad").symlink_to("/labkit-no-such-folder")
     (scratch / "abroad").unlink()  # the link, not what it points to
     shutil.copytree(scratch / "z", scratch / "y")
     shutil.rmtree(scratch / "y")
@@ -141,7 +144,7 @@ def works_well(scratch: Path) -> int:
     with tempfile.NamedTemporaryFile("w") as named:
         named.write("x")
     sqlite3.connect(":memory:").close()
-    Path("/etc/passwd").read_text()
+    Path(__file__).read_text()
     return len(list(Path.cwd().iterdir()))
 
 

@@ -10,6 +10,7 @@ from labkit.errors import InputError
 from labkit.evals.gate import GateDecision, RegressionGate
 from labkit.evals.gatechecks import Check, CheckName
 from labkit.evals.gaterules import CaseRule, GateMode, Metric, Want, bar_height, share
+from labkit.evals.gatewords import told_alarms
 from labkit.stats import Outcome
 
 PASS, BLOCK, INDECISIVE = Outcome.PASS, Outcome.BLOCK, Outcome.INDECISIVE
@@ -280,6 +281,7 @@ def test_unpaired_errors_are_asked_for_with_cases_too() -> None:
     [
         ({"metric": "accuracy"}, "accuracy"),
         ({"metric": "pass@0"}, "pass@0"),
+        ({"metric": "pass^100"}, "pass"),
         ({"metric": "pass^"}, "pass\\^"),
         ({"tolerance": "5"}, "no share"),
         ({"tolerance": "-5%"}, "no share"),
@@ -355,6 +357,23 @@ def test_a_check_that_is_added_blocks_only_what_was_measured() -> None:
     assert decided(cases, cases).with_check(extra).reasons == ("why",)
     few = dict.fromkeys(cases, "P?") | {"t0": "??"}
     assert decided(few, few).with_check(extra).outcome is INDECISIVE
+
+
+def test_many_samples_do_not_take_long_to_reckon_with() -> None:
+    cases = {f"t{k}": "P" * 500 + "F" * 500 for k in range(20)}
+    found = decided(cases, cases).false_alarms
+    assert found
+    assert found.most_trials == 20
+    assert "reckoned with at most 20 samples each" in told_alarms(found)
+    assert decided(cases, cases, metric="pass^30").false_alarms
+    few = decided({"a": "PF", "b": "P"}, {"a": "PF", "b": "P"}).false_alarms
+    assert few
+    assert few.most_trials is None
+
+
+def test_totals_of_many_samples_are_reckoned_with_too() -> None:
+    one = report({}, totals=totals("0.5", "0.1", 5000).totals, n=100_000)
+    assert RegressionGate().decide(one, one).false_alarms
 
 
 def test_graded_marks_are_told_of() -> None:

@@ -37,6 +37,17 @@ def test_the_text_tells_verdict_why_which_tasks_how_large_and_how_often_for_noth
     assert "note: 1 case was scored before and could not be measured now: t08." in text
 
 
+def test_a_pass_says_how_much_worse_the_candidate_may_still_be() -> None:
+    one = report({"a": "P", "b": "F", "c": "P"})
+    text = to_text(RegressionGate().decide(one, one))
+    assert text.startswith("PASS: ")
+    assert "the candidate may still be up to 56.1 points worse or 56.1 points better" in text
+    assert "none of 3 tasks moved\n" in text
+    other = report({"a": "F", "b": "P", "c": "P"})
+    text = to_text(RegressionGate(cases=CaseRule.OFF).decide(one, other))
+    assert "2 of 3 tasks moved, as far up as down\n" in text
+
+
 def test_json_holds_figures_exactly() -> None:
     values = json.loads(blocked().to_json())
     assert values["schema"] == 1

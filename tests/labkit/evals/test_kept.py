@@ -128,10 +128,21 @@ def test_nothing_outlives_labkit_itself(tmp_path: Path) -> None:
 
 
 def test_a_killed_keeper_takes_the_program_along(tmp_path: Path) -> None:
-    end, _ = run(tmp_path, "sh", "-c", f"kill -9 $PPID; sleep {LONG}")
+    end, _ = run(tmp_path, "sh", "-c", f"sleep 0.2; kill -9 $PPID; sleep {LONG}")
     assert end == End(code=None, killed=True)
     assert end.words == "was lost: its keeper was killed"
     assert all_gone()
+
+
+def test_a_program_dies_with_its_keeper_though_nobody_looks(tmp_path: Path) -> None:
+    heard = Heard()
+    argv = ["sh", "-c", f"sleep 0.2; kill -9 $PPID; exec sleep {LONG}"]
+    env = dict(os.environ)
+    kept = Kept(Program(argv=argv, cwd=tmp_path, env=env, stdout=heard.end, stderr=heard.end))
+    heard.started()
+    assert all_gone()
+    kept.end()
+    heard.finish()
 
 
 def test_the_kernel_holds_the_limits(tmp_path: Path) -> None:

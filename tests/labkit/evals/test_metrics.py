@@ -41,7 +41,7 @@ def test_what_is_missing_drops_out() -> None:
     assert (report.n_tasks, report.n_scored) == (3, 1)
     assert report.coverage == Fraction(2, 6)
     assert not report.decisive
-    assert any("33%" in each and "decide nothing" in each for each in report.warnings)
+    assert any("33 %" in each and "decide nothing" in each for each in report.warnings)
 
 
 def test_a_k_above_a_tasks_trials_leaves_that_task_out() -> None:

@@ -81,7 +81,7 @@ def test_no_sandbox_is_opened_for_what_needs_none(tmp_path: Path) -> None:
     [
         ("", "'' is no candidate", "FILE.py:FUNCTION"),
         ("agent.py", "'agent.py' is no candidate", "FILE.py:FUNCTION"),
-        ("cdm", "'cdm' is no candidate; did you mean \"cmd\"?", "cmd:COMMAND"),
+        ("known-fix", "'known-fix' is no candidate; did you mean \"known-fixes\"?", "nothing"),
         ("cmd:", "'cmd:' has nothing after the colon", "cmd:COMMAND"),
         ("host:  ", "has nothing after the colon", "host:COMMAND"),
         ("patches:", "has nothing after the colon", "patches:FILE"),

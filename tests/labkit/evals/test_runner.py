@@ -514,6 +514,21 @@ def test_scratch_folders_are_kept(tmp_path: Path, keep: Keep, kept: set[str]) ->
     assert found == kept
 
 
+def test_a_link_in_place_of_the_scratch_folder_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/file").touch()
+
+    def swaps(case: EvalCase, trial: Trial) -> str:
+        trial.scratch.rmdir()
+        trial.scratch.symlink_to(tmp_path / "mine")
+        return knows(case, trial)
+
+    report = EvalRunner(candidate=swaps).run(capitals(), folder=tmp_path / "run")
+    assert {case.samples[0].rollout for case in report.cases} == {""}
+    assert not (tmp_path / "run/rollouts").exists()
+    assert (tmp_path / "mine/file").exists()
+
+
 @pytest.mark.parametrize("name", ["..", ".", "a/b", "../../up", "con", "é" * 100, "a b%"])
 def test_any_id_has_a_folder_of_its_own(tmp_path: Path, name: str) -> None:
     suite = EvalSuite([EvalCase(name, reference="x", grader_spec={"name": "exact"})])

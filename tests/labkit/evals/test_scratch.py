@@ -43,7 +43,7 @@ def test_what_changed_is_seen(scratch: Path) -> None:
     (scratch / "src/deep/b.py").unlink()
     (scratch / "new").mkdir()
     (scratch / "new/c.py").touch()
-    (scratch / "link").symlink_to("/etc")
+    (scratch / "link").symlink_to("/nowhere")
     os.mkfifo(scratch / "pipe")
     expected = ("a.py", "link", "new/c.py", "pipe", "run.sh", "src/deep/b.py")
     assert edits(FILES, str(scratch)) == expected
