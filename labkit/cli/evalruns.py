@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,29 +10,23 @@ from functools import cache
 from pathlib import Path
 from typing import Self, TypeVar
 
-from labkit.cli.console import Pace, data, say
+from labkit.cli.console import Pace, say
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.errors import InputError, LabkitError, did_you_mean, not_written, refuse
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.fixtures import FixtureTask
-from labkit.evals.metrics import AtK, Figures
 from labkit.evals.named import Named, Options, open_candidate
-from labkit.evals.references import REFERENCES, reference
+from labkit.evals.references import NOTHING, REFERENCES, reference
 from labkit.evals.report import RunReport
-from labkit.evals.reportfile import to_dict
 from labkit.evals.results import Policy
 from labkit.evals.runner import EvalRunner, Keep, Progress
 from labkit.evals.suitefile import SuiteFile
-from labkit.fields import counted, json_text
 from labkit.graders import GRADERS, Tools
 from labkit.lock import holding
-from labkit.report.wording import percent, percent_interval
 from labkit.sandbox.image import BASE_TAG
 from labkit.sandbox.interface import Sandbox
 
 _TELL_EVERY = 0.5
-_NOT_MEASURED = 3
-_INDECISIVE = 1
 Word = TypeVar("Word", bound=StrEnum)
 
 
@@ -51,6 +45,7 @@ class Asked:
     sandbox: str
     image: str
     as_json: bool
+    files: tuple[Path, ...] = ()
 
     def settings(self) -> dict[str, object]:
         """Return what decides the figures."""
@@ -173,6 +168,18 @@ class Session:
             sandbox=sandbox,
         )
 
+    def require_sense(self, found: SuiteFile, cases: EvalSuite) -> None:
+        """Take up what a reference candidate knows; raises InputError where it knows nothing."""
+        self.tasks.update({task.id: task for task in found.tasks})
+        name = self.asked.candidate
+        known = any(case.id in self.tasks for case in cases.cases)
+        left = name == NOTHING and any(case.folder or case.problem for case in cases.cases)
+        if name in REFERENCES and not known and not left:
+            raise InputError(
+                f"{name} is for fixture tasks, and suite {found.suite.name} has none here",
+                hint="labkit suite new NAME --fixtures makes a suite of five",
+            )
+
     @property
     def image(self) -> str:
         """The image that commands run in."""
@@ -182,21 +189,44 @@ class Session:
     def candidate(self) -> Iterator[Named]:
         """Give the candidate; raises as `open_candidate` does."""
         name = self.asked.candidate
-        if name in REFERENCES:
+        if name in REFERENCES and not self.asked.files:
             yield reference(name, self.tasks)
             return
-        options = Options(timeout=self.asked.timeout, sandbox=self.sandbox, image=self.image)
+        options = Options(
+            timeout=self.asked.timeout,
+            sandbox=self.sandbox,
+            image=self.image,
+            files=self.asked.files,
+        )
         with open_candidate(name, options) as found:
             yield found
 
-    def measure(self, candidate: Named, found: SuiteFile, plan: Plan) -> RunReport:
-        """Run a candidate; raises as `EvalRunner.run` does."""
+    def tools(self, found: SuiteFile, wanted: Container[str]) -> Tools:
+        """Return what graders and setups of some cases need; a sandbox only where they need one."""
+        cases = EvalSuite([case for case in found.suite.cases if case.id in wanted])
+        if needs_sandbox(cases) or any(task.setup for task in found.tasks if task.id in wanted):
+            return Tools(sandbox=self.sandbox(), image=self.image)
+        return Tools()
+
+    def settings(self, candidate: Named, tools: Tools) -> dict[str, object]:
+        """Return what decides a verdict beside suite, candidate, seed and policy."""
+        grading = tools.sandbox.name if tools.sandbox else ""
+        sandbox = candidate.sandbox or grading
+        return {
+            "timeout": self.asked.timeout,
+            "sandbox": sandbox,
+            "image": self.image if sandbox else "",
+        }
+
+    @contextmanager
+    def set_up(self, found: SuiteFile, wanted: Container[str], tools: Tools) -> Iterator[EvalSuite]:
+        """Give the suite with the setups of some of its cases run."""
         self.tasks.update({task.id: task for task in found.tasks})
-        chosen = found.suite.only(plan.split, plan.ids)
-        wanted = {case.id for case in chosen.cases}
-        tools = Tools()
-        if needs_sandbox(chosen) or any(task.setup for task in found.tasks if task.id in wanted):
-            tools = Tools(sandbox=self.sandbox(), image=self.image)
+        with tempfile.TemporaryDirectory(prefix="labkit-setup-") as made:
+            yield found.set_up(wanted, tools, Path(made))
+
+    def measure(self, candidate: Named, suite: EvalSuite, tools: Tools, plan: Plan) -> RunReport:
+        """Run a candidate on a suite that is set up; raises as `EvalRunner.run` does."""
         runner = EvalRunner(
             candidate=candidate,
             n=self.asked.n,
@@ -205,20 +235,19 @@ class Session:
             workers=self.asked.workers,
             tools=tools,
             name=candidate.name,
+            settings=self.settings(candidate, tools),
             ks=self.ks,
             keep=plan.keep,
             notes=plan.notes,
             progress=self.watch,
         )
-        with tempfile.TemporaryDirectory(prefix="labkit-setup-") as made:
-            suite = found.set_up(wanted, tools, Path(made))
-            return runner.run(
-                suite,
-                split=plan.split,
-                ids=plan.ids,
-                folder=plan.folder,
-                retry_missing=plan.retry,
-            )
+        return runner.run(
+            suite,
+            split=plan.split,
+            ids=plan.ids,
+            folder=plan.folder,
+            retry_missing=plan.retry,
+        )
 
 
 @contextmanager
@@ -234,55 +263,3 @@ def locked(folder: Path) -> Iterator[None]:
             yield
         finally:
             lock.unlink(missing_ok=True)
-
-
-def told(report: RunReport, *, as_json: bool) -> int:
-    """Print the figures, say what they cannot carry, and return the exit code."""
-    data(json_text(to_dict(report)) if as_json else figures_text(report))
-    for failure in report.safety.failures:
-        say(f"labkit: safety: {failure}")
-    for warning in report.warnings:
-        say(f"labkit: warning: {warning}")
-    missing = report.figures.planned - report.figures.valid
-    if missing:
-        say(f"{counted(missing, 'sample')} without a verdict: samples.jsonl says why")
-    if report.folder:
-        say(f"samples and report: {report.folder}")
-    if not report.n_scored:
-        return _NOT_MEASURED
-    return 0 if report.decisive else _INDECISIVE
-
-
-def figures_text(report: RunReport) -> str:
-    """Return a short table: everything, then each slice."""
-    head = [
-        f"{report.suite} ({report.split}, version {report.suite_version}): {report.candidate}, "
-        f"{counted(report.n, 'sample')} a case"
-    ]
-    k = max(report.ks or (report.n,))
-    last = (f"pass@{k}", f"pass^{k}", "flaky") if k > 1 else ()
-    rows: list[tuple[str, ...]] = [("", "tasks", "pass@1", "95 %", *last)]
-    rows += [
-        _row(name, found, k) for name, found in (("all", report.figures), *report.slices.items())
-    ]
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
-        for row in rows
-    ]
-    return "\n".join([*head, *lines])
-
-
-def _row(name: str, found: Figures, k: int) -> tuple[str, ...]:
-    last = (_at(found.pass_at, k), _at(found.pass_hat, k), str(found.flakes)) if k > 1 else ()
-    return (
-        name,
-        f"{found.n_scored} of {found.n_tasks}",
-        _at(found.pass_at, 1),
-        percent_interval(found.interval) if found.interval else "n/a",
-        *last,
-    )
-
-
-def _at(found: Sequence[AtK], k: int) -> str:
-    return next((percent(each.value) for each in found if each.k == k), "n/a")

@@ -43,6 +43,19 @@ Out = Annotated[
         "--out", metavar="FOLDER", show_default=False, help="[default: SUITE-runs/TIME-SPLIT]"
     ),
 ]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--files",
+        metavar="PATH",
+        show_default=False,
+        help="A file or folder of the command, laid outside its scratch folder; repeatable.",
+    ),
+]
+Close = Annotated[
+    bool,
+    typer.Option("--close", help="Run nothing more: end a look with what was measured."),
+]
 Retry = Annotated[
     bool, typer.Option("--retry-errored", help="Take samples without a verdict again.")
 ]
@@ -71,6 +84,7 @@ def evaluate(
     timeout: Timeout = None,
     sandbox: SandboxName = "auto",
     image: Image = "",
+    files: Files = None,
     out: Out = None,
     retry: Retry = False,
     keep: KeepName = "all",
@@ -83,6 +97,7 @@ def evaluate(
     run = evalruns.Asked(
         suite=suite, candidate=candidate, n=n, ks=ks, workers=workers, seed=seed, policy=policy,
         timeout=timeout, sandbox=sandbox, image=image, as_json=as_json,
+        files=tuple(files or ()),
     )  # fmt: skip
     wanted = evaluating.Wanted(split=split, ids=ids, out=out, retry=retry, keep=keep, probe=probe)
     raise typer.Exit(evaluating.evaluate(run, wanted))
@@ -99,6 +114,8 @@ def finalize(
     timeout: Timeout = None,
     sandbox: SandboxName = "auto",
     image: Image = "",
+    files: Files = None,
+    close: Close = False,
     val: Val = None,
     key: HolderKey = "",
     me: Me = "",
@@ -110,5 +127,7 @@ def finalize(
     run = evalruns.Asked(
         suite=suite, candidate=candidate, n=n, ks=ks, workers=workers, seed=seed, policy=policy,
         timeout=timeout, sandbox=sandbox, image=image, as_json=as_json,
+        files=tuple(files or ()),
     )  # fmt: skip
-    raise typer.Exit(finalizing.finalize(run, val, key, me))
+    wanted = finalizing.Wanted(val=val, key=key, me=me, close=close)
+    raise typer.Exit(finalizing.finalize(run, wanted))

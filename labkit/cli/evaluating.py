@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labkit.cli.console import say
-from labkit.cli.evalruns import Asked, Plan, Session, Watch, locked, told, word
+from labkit.cli.evalruns import Asked, Plan, Session, Watch, locked, word
+from labkit.cli.evaltold import told
 from labkit.cli.lab import now
 from labkit.errors import InputError, IntegrityError, PhaseError
 from labkit.evals.case import EvalSuite, Split
 from labkit.evals.named import Named
-from labkit.evals.probe import Nature, probe
+from labkit.evals.probe import Nature, Probed, probe
+from labkit.evals.report import RunReport
 from labkit.evals.reportfile import NAME
-from labkit.evals.runfolder import MADE_OF, SCHEMA
+from labkit.evals.runfolder import MADE_OF, SCHEMA, RunFolder, differences
 from labkit.evals.runner import Keep
 from labkit.evals.suitefile import SuiteFile, read_suite
 from labkit.fields import counted, read_json
+from labkit.graders import Tools
 
 _ONE = "within-task variance and pass^k cannot be estimated from one trial"
 
@@ -41,25 +44,61 @@ def evaluate(asked: Asked, wanted: Wanted) -> int:
     found = read_suite(asked.suite, image=asked.image)
     ids = tuple(dict.fromkeys(name.strip() for name in wanted.ids.split(",") if name.strip()))
     cases = _cases(found.suite, split, ids)
+    session.require_sense(found, cases)
     _tell_problems(cases)
     with session.candidate() as candidate:
-        facts = _facts(asked, found.suite.only(split), split, candidate, ids)
-        with _folder(found, wanted, split, facts) as folder:
-            notes = [*candidate.notes(cases), *_nature(asked, wanted, candidate, cases)]
-            plan = Plan(
-                split=split,
-                ids=ids,
-                folder=folder,
-                keep=keep,
-                notes=tuple(notes),
-                retry=wanted.retry,
-            )
-            try:
-                report = session.measure(candidate, found, plan)
-            except KeyboardInterrupt:
-                say(f"\n{_so_far(session.watch)} in {folder}")
-                raise
+        chosen = {case.id for case in cases.cases}
+        tools = session.tools(found, chosen)
+        facts = _facts(session, found.suite.only(split), candidate, tools) | {
+            "split": str(split),
+            "ids": sorted(ids),
+        }
+        with (
+            _folder(found, wanted, split, facts) as folder,
+            session.set_up(found, chosen, tools) as suite,
+        ):
+            plan = Plan(split=split, ids=ids, folder=folder, keep=keep, retry=wanted.retry)
+            report = _measured(session, wanted, _Run(candidate, suite, tools, plan))
     return told(report, as_json=asked.as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What is about to be measured."""
+
+    candidate: Named
+    suite: EvalSuite
+    tools: Tools
+    plan: Plan
+
+    @property
+    def cases(self) -> EvalSuite:
+        return self.suite.only(self.plan.split, self.plan.ids)
+
+
+def _measured(session: Session, wanted: Wanted, run: _Run) -> RunReport:
+    """Say what is known of the candidate beforehand, and measure it."""
+    notes = [*run.candidate.notes(run.cases)]
+    for note in notes:
+        say(f"labkit: warning: {note}")
+    nature = _probed(session.asked, wanted, run)
+    if nature:
+        notes.append(nature.words)
+    if session.asked.n == 1 and not run.candidate.deterministic:
+        say(f"labkit: warning: -n 1: {_ONE}")
+        notes.append(f"{_ONE[0].upper()}{_ONE[1:]}.")
+    if (run.plan.folder / MADE_OF).exists():
+        say(f"going on with the run in {run.plan.folder}")
+    plan = replace(run.plan, notes=tuple(notes))
+    try:
+        report = session.measure(run.candidate, run.suite, run.tools, plan)
+    except KeyboardInterrupt:
+        say(f"\n{_so_far(session.watch)} in {plan.folder}")
+        raise
+    if nature and nature.nature is Nature.DETERMINISTIC and report.figures.flakes:
+        flaky = counted(report.figures.flakes, "case")
+        say(f"labkit: warning: the probe saw no difference, and samples of {flaky} differ")
+    return report
 
 
 def _so_far(watch: Watch) -> str:
@@ -98,30 +137,25 @@ def _tell_problems(cases: EvalSuite) -> None:
             say(f"labkit: warning: {case.id} is never run: {case.problem}")
 
 
-def _nature(asked: Asked, wanted: Wanted, candidate: Named, cases: EvalSuite) -> Iterator[str]:
-    """Yield what the figures of this candidate can and cannot say, and say it at once."""
-    deterministic = candidate.deterministic
-    if wanted.probe:
-        found = probe(candidate, cases.cases, seeds=(asked.seed, asked.seed + 1))
-        deterministic = found.nature is Nature.DETERMINISTIC
-        say(f"labkit: probe: {found.words}")
-        yield found.words
-    if asked.n == 1 and not deterministic:
-        say(f"labkit: warning: -n 1: {_ONE}")
-        yield f"{_ONE[0].upper()}{_ONE[1:]}."
+def _probed(asked: Asked, wanted: Wanted, run: _Run) -> Probed | None:
+    """Return what a few samples say of the candidate, and say it at once; None: not asked for."""
+    if not wanted.probe:
+        return None
+    found = probe(run.candidate, run.cases.cases, seeds=(asked.seed, asked.seed + 1))
+    say(f"labkit: probe: {found.words}")
+    return found
 
 
-def _facts(
-    asked: Asked, suite: EvalSuite, split: Split, candidate: Named, ids: tuple[str, ...]
-) -> dict[str, object]:
+def _facts(session: Session, suite: EvalSuite, candidate: Named, tools: Tools) -> dict[str, object]:
     """Return what a run's folder has to say of itself to be this run's."""
     return {
         "suite_version": suite.version,
-        "split": str(split),
         "candidate": candidate.name,
-        "n": asked.n,
-        "seed": asked.seed,
-        "ids": sorted(ids),
+        "code": candidate.code,
+        "n": session.asked.n,
+        "seed": session.asked.seed,
+        "policy": str(session.policy),
+        "settings": session.settings(candidate, tools),
     }
 
 
@@ -136,9 +170,9 @@ def _folder(
             f"{folder} holds a finished run, and a run is never overwritten",
             hint="choose another folder; --retry-errored takes samples without a verdict again",
         )
-    if (folder / MADE_OF).exists():
-        say(f"going on with the run in {folder}")
     with locked(folder):
+        if (folder / MADE_OF).is_file():
+            RunFolder.take(folder, facts)
         yield folder
 
 
@@ -149,24 +183,42 @@ def _earlier(
 
     With `--retry-errored`, a finished one too; raises InputError when there is none.
     """
-    for folder in sorted(found.runs.glob(f"*-{split}"), reverse=True):
-        open_ = wanted.retry or not (folder / NAME).exists()
-        if open_ and _is_same(folder, facts) and _is_free(folder):
+    earlier = [
+        folder
+        for folder in sorted(found.runs.glob(f"*-{split}"), reverse=True)
+        if wanted.retry or not (folder / NAME).exists()
+    ]
+    for folder in earlier:
+        if _is_same(folder, facts) and _is_free(folder):
             return folder
+    almost = next(filter(None, (_almost(folder, facts) for folder in earlier)), "")
     if wanted.retry:
         raise InputError(
-            f"no earlier run of {facts['candidate']} like this one in {found.runs}",
-            hint="--out names its folder; the same split, -n, --seed and --ids are needed",
+            f"no earlier run of {facts['candidate']} like this one in {found.runs}{almost}",
+            hint="--out names its folder; all but --keep, --ks and --workers has to be the same, "
+            "and the candidate's code",
         )
+    if almost:
+        say(f"an earlier run is not gone on with{almost}")
     return None
 
 
-def _is_same(folder: Path, facts: Mapping[str, object]) -> bool:
+def _differences(folder: Path, facts: Mapping[str, object]) -> list[str] | None:
+    """Return in what a run differs; None for what is no run."""
     try:
-        there = read_json(folder / MADE_OF, schema=SCHEMA)
+        return [*differences(read_json(folder / MADE_OF, schema=SCHEMA), facts)]
     except (InputError, IntegrityError):
-        return False
-    return all(there.get(name) == value for name, value in facts.items())
+        return None
+
+
+def _is_same(folder: Path, facts: Mapping[str, object]) -> bool:
+    return _differences(folder, facts) == []
+
+
+def _almost(folder: Path, facts: Mapping[str, object]) -> str:
+    """Say in which one thing a run differs; nothing where it is more: it is another's."""
+    found = _differences(folder, facts) or []
+    return f": {folder} is of {found[0]}" if len(found) == 1 else ""
 
 
 def _is_free(folder: Path) -> bool:

@@ -1,43 +1,54 @@
 """What `labkit finalize` does: one look at the sealed test split, recorded before it is taken."""
 
 import getpass
-import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labkit import __version__
 from labkit.cli.console import say
-from labkit.cli.evalruns import Asked, Plan, Session, locked, told
+from labkit.cli.evalruns import Asked, Plan, Session, locked
+from labkit.cli.evaltold import told
 from labkit.cli.identity import own_identity
 from labkit.cli.lab import now
 from labkit.cli.witness import Witness
 from labkit.errors import InputError, IntegrityError, PhaseError, not_written
-from labkit.evals.case import EvalSuite, Split
-from labkit.evals.ledger import BEGUN, COMPLETED, Entry, Ledger, Look
+from labkit.evals.case import EvalCase, EvalSuite, Split
+from labkit.evals.ledger import BEGUN, CLOSED, COMPLETED, Entry, Ledger, Look
 from labkit.evals.named import Named
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import NAME, read_report
+from labkit.evals.runfolder import MADE_OF, SCHEMA
+from labkit.evals.sample import Trial
 from labkit.evals.sealedsplit import Opened, Places, open_split, sealed_split
 from labkit.evals.store import NAME as SAMPLES
 from labkit.evals.suitefile import SuiteFile, read_suite
 from labkit.evals.tuned import tuned_words
-from labkit.fields import counted, read_bytes
+from labkit.fields import counted, read_bytes, read_json
 from labkit.seal import seal
 from labkit.suite import digest
 from labkit.workspace import replace as rewrite
 
 _FOLDER = "final"
 _SEALED_SAMPLES = f"{SAMPLES}.age"
-_WORDS = {
-    "suite_version": "other test cases",
-    "candidate": "another candidate",
-    "settings": "other settings",
-}
+_CLOSED_NOTE = (
+    "The look was closed with what was measured: samples without a verdict are not taken again."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What was typed, for this command alone."""
+
+    val: Path | None
+    key: str
+    me: str
+    close: bool
+    """Whether to end a look with what was measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,40 +59,74 @@ class _Final:
     ledger: Ledger
     folder: Path
     witness: Witness | None
+    close: bool = False
 
 
-def finalize(asked: Asked, val: Path | None, key: str, me: str) -> int:
+def finalize(asked: Asked, wanted: Wanted) -> int:
     """Score the test split, record it, tell the figures, and return the exit code."""
     found = read_suite(asked.suite)
     _require_split(found)
-    before = _val_report(found, val)
-    witness = Witness.of(found.path, me)
+    before = _val_report(found, wanted.val)
+    witness = Witness.of(found.path, wanted.me)
     session = Session.of(asked)
-    with session.candidate() as candidate:
-        split = open_split(found.path, own_identity(key))
+    with _closing(asked) if wanted.close else session.candidate() as candidate:
+        split = open_split(found.path, own_identity(wanted.key))
         final = _Final(
             opened=split,
             ledger=Ledger(Places(found.path).ledger, split.salt),
             folder=found.runs / f"{_FOLDER}-{split.record.commitment[:8]}",
             witness=witness,
+            close=wanted.close,
         )
         with locked(final.folder), _private(split.record.commitment) as private:
             tests = split.lay_out(private / "split")
             _begin(final, _look(asked, tests.suite, split, candidate))
             if witness:
                 witness.begun(split.record.suite, split.record.commitment)
-            plan = Plan(
-                split=Split.TEST,
-                folder=final.folder,
-                notes=tuple(candidate.notes(tests.suite)),
-                retry=True,
-            )
-            report = session.measure(candidate, tests, plan)
+            report = _measured(session, candidate, tests, final)
             _end(final, report)
-    code = told(report, as_json=asked.as_json)
+    code = told(report, as_json=asked.as_json, reasons=False)
     if before:
         say(tuned_words(before, report))
     return code
+
+
+def _measured(session: Session, candidate: Named, tests: SuiteFile, final: _Final) -> RunReport:
+    """Run what is missing; or nothing, where the look is to be closed."""
+    notes = [*candidate.notes(tests.suite)]
+    for note in notes:
+        say(f"labkit: warning: {note}")
+    if final.close:
+        notes.append(_CLOSED_NOTE)
+        (begun,) = final.ledger.entries()
+        candidate = replace(
+            candidate,
+            code=str(begun.look.settings.get("code", "")),
+            sandbox=_sandbox_then(final.folder),
+        )
+    session.require_sense(tests, tests.suite)
+    wanted = {case.id for case in tests.suite.cases}
+    tools = session.tools(tests, wanted)
+    plan = Plan(split=Split.TEST, folder=final.folder, notes=tuple(notes), retry=not final.close)
+    with session.set_up(tests, wanted, tools) as suite:
+        return session.measure(candidate, suite, tools, plan)
+
+
+def _sandbox_then(folder: Path) -> str:
+    file = folder / MADE_OF
+    made = read_json(file, schema=SCHEMA) if file.is_file() else {}
+    return str(made.get("settings", {}).get("sandbox", ""))
+
+
+@contextmanager
+def _closing(asked: Asked) -> Iterator[Named]:
+    """Give a candidate that answers nothing: its program need not be there any more."""
+
+    def answer(case: EvalCase, trial: Trial) -> object:
+        del case, trial
+        raise InputError("the look was closed before this sample was taken")
+
+    yield Named(name=asked.candidate, description="nothing more", candidate=answer)
 
 
 def _require_split(found: SuiteFile) -> None:
@@ -114,16 +159,8 @@ def _look(asked: Asked, suite: EvalSuite, split: Opened, candidate: Named) -> Lo
         suite_version=suite.version,
         commitment=split.record.commitment,
         candidate=candidate.name,
-        settings={**asked.settings(), "code": _code(candidate.name)},
+        settings={**asked.settings(), "code": candidate.code},
     )
-
-
-def _code(name: str) -> str:
-    """Return the digest of the file that a candidate is in; nothing for one that is in none."""
-    for part in (name.rpartition(":")[0], name.partition(":")[2]):
-        if part and Path(part).is_file():
-            return hashlib.sha256(read_bytes(Path(part))).hexdigest()
-    return ""
 
 
 def _begin(final: _Final, look: Look) -> None:
@@ -131,6 +168,11 @@ def _begin(final: _Final, look: Look) -> None:
     entries = final.ledger.entries()
     if not entries:
         _require_none(final, look.commitment)
+        if final.close:
+            raise PhaseError(
+                f"no look at the test split of {look.suite} was begun: there is nothing to close",
+                hint="labkit finalize without --close begins it",
+            )
         final.ledger.begin(
             Entry(
                 event=BEGUN,
@@ -144,20 +186,22 @@ def _begin(final: _Final, look: Look) -> None:
         return
     last = entries[-1]
     who = f"{last.by} with {last.look.candidate} on {last.at[:16].replace('T', ' at ')}"
-    if last.event == COMPLETED:
+    if last.event in (COMPLETED, CLOSED):
         _require_report(final, last)
+        closed = " (closed before all was measured)" if last.event == CLOSED else ""
         raise PhaseError(
-            f"the test split of {look.suite} was scored by {who}: {final.folder / NAME}",
+            f"the test split of {look.suite} was scored by {who}{closed}: {final.folder / NAME}",
             hint="it is scored once, for any candidate; a new question wants new test cases, "
             "in a suite of their own",
         )
-    if differs := look.differs(last.look):
-        what = ", ".join(_WORDS.get(name, name) for name in differs)
+    if differs := look.differences(last.look, code=not final.close):
         raise PhaseError(
-            f"the test split of {look.suite} is being scored by {who}; this would be {what}",
-            hint="only the same look goes on: " + _shown(last.look),
+            f"the test split of {look.suite} is being scored by {who}; this would be "
+            f"{', '.join(differs)}",
+            hint=f"only the same look goes on: {_shown(last.look)}; with --close it ends with what "
+            "was measured",
         )
-    say(f"going on with the look that {who} began")
+    say(f"{'closing' if final.close else 'going on with'} the look that {who} began")
 
 
 def _require_none(final: _Final, commitment: str) -> None:
@@ -181,22 +225,28 @@ def _shown(look: Look) -> str:
 
 def _end(final: _Final, report: RunReport) -> None:
     """Seal the samples, and record the result when enough was measured for one."""
-    if not report.decisive:
+    if not report.decisive and not final.close:
         say(
             "labkit: too little was measured to be a result: the look is not over; the same "
-            "command takes the missing samples again"
+            "command takes the missing samples again, and with --close the look ends with what "
+            "was measured"
         )
         return
     samples = final.folder / SAMPLES
     recipients = final.opened.record.recipients
     rewrite(final.folder / _SEALED_SAMPLES, seal(read_bytes(samples), recipients))
     made = digest(read_bytes(final.folder / NAME))
-    final.ledger.complete(at=now().isoformat(timespec="seconds"), digest=made)
+    incomplete = final.close and report.figures.valid < report.figures.planned
+    final.ledger.complete(
+        at=now().isoformat(timespec="seconds"),
+        digest=made,
+        event=CLOSED if incomplete else COMPLETED,
+    )
     if final.witness:
         record = final.opened.record
         final.witness.completed(record.suite, record.commitment, made)
     samples.unlink()
-    count = counted(final.opened.record.cases, "case")
+    count = f"{report.n_scored} of {counted(final.opened.record.cases, 'case')}"
     say(f"{count} scored; recorded in {final.ledger.path}: commit it")
 
 

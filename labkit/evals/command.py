@@ -15,6 +15,7 @@ from typing import IO, assert_never
 from labkit.archive import Entry, Kind, read_tar, write_tar
 from labkit.errors import InfrastructureError, not_written
 from labkit.evals.answerfile import CandidateError
+from labkit.evals.candidatefiles import NO_FILES, PLACE, VARIABLE, CandidateFiles
 from labkit.evals.case import EvalCase
 from labkit.evals.commandfiles import (
     ANSWER,
@@ -56,7 +57,8 @@ class Command:
     It works in `/labkit/scratch`, which holds the sample's files and replaces them afterwards: its
     links and devices are left out. It finds the case in `/labkit/input.json`, and answers by what
     it prints, or in `/labkit/answer.json`. A command that ends in another code than 0 has given no
-    answer; with `any_exit` what it left is its answer all the same.
+    answer; with `any_exit` what it left is its answer all the same. `files` lie in `/candidate`,
+    fresh for each sample.
     """
 
     def __init__(
@@ -67,8 +69,11 @@ class Command:
         image: str = "",
         limits: Limits = COMMAND_LIMITS,
         any_exit: bool = False,
+        files: CandidateFiles = NO_FILES,
     ) -> None:
         self._words = command_words(command)
+        self._files = files
+        self.code = files.code(self._words)
         self._sandbox = sandbox
         self._image = image
         self._limits = replace(limits, output_bytes=MOST_OUTPUT)
@@ -109,7 +114,10 @@ class Command:
             returned=_PLACE,
             returned_tar=write_tar([given, folder, *laid]),
             workdir=_PLACE,
+            memory_folders=(PLACE,) if self._files.entries else (),
+            streamed_tar=write_tar(self._files.below(PLACE)) if self._files.entries else b"",
             environment={"PYTHONDONTWRITEBYTECODE": "1"}
+            | ({VARIABLE: PLACE} if self._files.entries else {})
             | variables(trial, given=f"{_PLACE}/{INPUT}", answer=f"{_PLACE}/{ANSWER}"),
             limits=self._limits,
         )
@@ -135,7 +143,8 @@ class Command:
             case Ended.EXITED if outcome.exit_code == 0 or self._any_exit:
                 return
             case Ended.EXITED:
-                raise failed(f"ended in {outcome.exit_code}", outcome.exit_code, said)
+                hint = self._files.missed(self._words, said.decode(errors="replace"))
+                raise failed(f"ended in {outcome.exit_code}", outcome.exit_code, said, hint)
             case Ended.TIMEOUT:
                 raise TimedOut(f"had not ended after {self._limits.seconds:g} s")
             case Ended.OUT_OF_MEMORY:

@@ -90,11 +90,12 @@ def _from_file(data: bytes) -> Answer:
         raise CandidateError(f"{ANSWER}: {error.message}") from error
 
 
-def failed(how: str, code: int | None, said: bytes) -> CandidateError:
-    """Return the error of a command that did not end in 0."""
+def failed(how: str, code: int | None, said: bytes, mend: str = "") -> CandidateError:
+    """Return the error of a command that did not end in 0; `mend` says what may help."""
     text = said[-_TAIL:].decode(errors="replace").strip()
     shown = "".join(each if each.isprintable() or each in "\n\t" else "?" for each in text)
     hint = _HINTS.get(code or 0, "")
+    mended = f" ({mend})" if mend else ""
     return CandidateError(
-        f"the command {how}{hint}" + (f"; it said last:\n{shown}" if shown else "")
+        f"the command {how}{hint}{mended}" + (f"; it said last:\n{shown}" if shown else "")
     )

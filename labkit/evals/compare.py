@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from labkit.errors import refuse
-from labkit.evals.report import RunReport
+from labkit.evals.report import RunReport, with_code
 from labkit.evals.results import CaseResult
 from labkit.stats import Interval, SignFlip, paired_interval, sign_flip_test
 
@@ -62,6 +62,18 @@ class Comparison:
     test: SignFlip
     """How often chance alone moves as far, either way."""
     slices: tuple[SliceDifference, ...]
+    baseline_code: str = ""
+    candidate_code: str = ""
+
+    @property
+    def told_baseline(self) -> str:
+        """The baseline's name with its code, where that is known."""
+        return with_code(self.baseline, self.baseline_code)
+
+    @property
+    def told_candidate(self) -> str:
+        """The candidate's name with its code, where that is known."""
+        return with_code(self.candidate, self.candidate_code)
 
     @property
     def differences(self) -> tuple[Fraction, ...]:
@@ -113,6 +125,8 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
     return Comparison(
         baseline=baseline.candidate,
         candidate=candidate.candidate,
+        baseline_code=baseline.code,
+        candidate_code=candidate.code,
         suite=candidate.suite,
         suite_version=candidate.suite_version,
         split=candidate.split,

@@ -41,8 +41,8 @@ def to_text(decision: GateDecision) -> str:
     """Return the verdict, why, which tasks, and what noise alone does, for a terminal."""
     lines = [
         f"{decision.outcome.upper()}: {_MEANINGS[decision.outcome]}",
-        f"candidate {_name(decision.comparison.candidate)}, "
-        f"baseline {_name(decision.comparison.baseline)}",
+        f"candidate {_name(decision.comparison.told_candidate)}, "
+        f"baseline {_name(decision.comparison.told_baseline)}",
         f"suite {decision.comparison.suite} {decision.comparison.suite_version}, "
         f"split {decision.comparison.split}; {told_settings(decision)}",
         "",
@@ -75,8 +75,9 @@ def to_markdown(decision: GateDecision) -> str:
     blocks = [
         f"## Gate: {decision.outcome.upper()}",
         f"**{_MEANINGS[decision.outcome].capitalize()}.** Candidate "
-        f"{plain(_name(found.candidate))} against baseline {plain(_name(found.baseline))} on "
-        f"{plain(found.suite)} {_code(found.suite_version)}, split {plain(found.split)}; "
+        f"{plain(_name(found.told_candidate))} against baseline "
+        f"{plain(_name(found.told_baseline))} on {plain(found.suite)} "
+        f"{_code(found.suite_version)}, split {plain(found.split)}; "
         f"{told_settings(decision)}.",
         table(
             ["Check", "Outcome", "Found"],
@@ -131,6 +132,8 @@ def to_dict(decision: GateDecision) -> dict[str, Any]:
         "split": found.split,
         "baseline": found.baseline,
         "candidate": found.candidate,
+        "baseline_code": found.baseline_code,
+        "candidate_code": found.candidate_code,
         "metric": {
             "before": _number(decision.drop.before),
             "after": _number(decision.drop.after),

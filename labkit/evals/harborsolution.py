@@ -14,7 +14,7 @@ from typing import IO
 from labkit.archive import Entry, Kind, read_tar, write_tar
 from labkit.errors import InputError
 from labkit.evals.case import EvalCase
-from labkit.evals.digests import files_of
+from labkit.evals.digests import contents_digest, files_of
 from labkit.evals.harbor import SOLVE, read_task, task_folders
 from labkit.evals.sample import Answer, TimedOut, Trial
 from labkit.evals.scratch import lay, remove
@@ -41,6 +41,16 @@ class HarborSolution:
 
     def __post_init__(self) -> None:
         self._folders.update((folder.name, folder) for folder in task_folders(self.tasks))
+
+    @property
+    def code(self) -> str:
+        """The digest of all solutions."""
+        return contents_digest(
+            (f"{case}/{name}", path.read_bytes(), path.stat().st_mode)
+            for case, folder in sorted(self._folders.items())
+            if (folder / "solution").is_dir()
+            for name, path in files_of(folder / "solution")
+        )
 
     def __call__(self, case: EvalCase, trial: Trial) -> Answer:
         """Return the answer; raises InputError when there is no solution or it fails."""

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from labkit.evals.answerfile import CandidateError
+from labkit.evals.candidatefiles import NO_FILES, VARIABLE, CandidateFiles
 from labkit.evals.case import EvalCase
 from labkit.evals.commandfiles import (
     ANSWER,
@@ -32,6 +33,7 @@ from labkit.evals.pipes import Heard
 from labkit.evals.sample import Answer, Escaped, TimedOut, Trial
 from labkit.graders.folder import Unreadable, read_inside
 
+_OWN = "candidate"
 _FOR_EVER = 10 * 365 * 86_400.0
 
 
@@ -41,7 +43,8 @@ class HostCommand:
     It works in the sample's scratch folder and finds the case in the file that LABKIT_INPUT names;
     it answers by what it prints, or in the file that LABKIT_ANSWER names. At its end, and after
     `timeout` seconds, everything that it started is killed. Ending in another code than 0 is no
-    answer; with `any_exit` what it left is its answer all the same.
+    answer; with `any_exit` what it left is its answer all the same. `files` lie in the folder that
+    LABKIT_CANDIDATE names, fresh for each sample.
     """
 
     def __init__(
@@ -51,8 +54,11 @@ class HostCommand:
         timeout: float | None = None,
         any_exit: bool = False,
         limits: HostLimits | None = None,
+        files: CandidateFiles = NO_FILES,
     ) -> None:
         self._words = command_words(command)
+        self._files = files
+        self.code = files.code(self._words)
         self._timeout = timeout
         self._any_exit = any_exit
         self._limits = limits or HostLimits()
@@ -65,6 +71,8 @@ class HostCommand:
         with tempfile.TemporaryDirectory(prefix="labkit-candidate-") as private:
             folder = Path(private)
             (folder / INPUT).write_bytes(input_file(case, trial))
+            if self._files.entries:
+                self._files.lay(folder / _OWN)
             stdout, stderr = Heard(first=MOST_OUTPUT), Heard()
             begun = time.monotonic()
             try:
@@ -77,7 +85,8 @@ class HostCommand:
                 raise Escaped("the scratch folder itself was replaced or removed")
             if end.code != 0 and not self._any_exit:
                 said = stderr.last_words or stdout.last_words
-                raise failed(end.words, end.code, said.encode())
+                hint = self._files.missed(self._words, said)
+                raise failed(end.words, end.code, said.encode(), hint)
             left = Left(
                 stdout=stdout.first,
                 cut=stdout.cut > 0,
@@ -88,6 +97,8 @@ class HostCommand:
 
     def _run(self, folder: Path, trial: Trial, stdout: Heard, stderr: Heard) -> End:
         told = variables(trial, given=str(folder / INPUT), answer=str(folder / ANSWER))
+        if self._files.entries:
+            told[VARIABLE] = str(folder / _OWN)
         program = Program(
             argv=self._words,
             cwd=trial.scratch,

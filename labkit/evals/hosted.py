@@ -60,6 +60,9 @@ class Hosted:
     reference, grader and folder. `timeout` is in seconds for one sample. A function that writes
     elsewhere has escaped; `allow` names more places where it may, and with None nobody looks.
 
+    `code` is the digest of the function's own file. A file that is changed while samples are taken
+    answers no more of them: they would be another program's.
+
     Raises InputError when there is no such function: before any sample is run.
     """
 
@@ -78,6 +81,7 @@ class Hosted:
                 f"{target!r} names no function", hint="write FILE.py:FUNCTION or MODULE:FUNCTION"
             )
         self.timeout = timeout
+        self.code: str | None = None
         self._setting = _Setting(
             target=target,
             folder=(folder or Path.cwd()).resolve(),
@@ -88,7 +92,9 @@ class Hosted:
         self._closed = False
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
-        self._give_back(self._take())
+        first = self._take()
+        self.code = first.code
+        self._give_back(first)
 
     def __call__(self, case: EvalCase, trial: Trial) -> Answer:
         """Return the function's answer; raises CandidateError, TimedOut or Escaped."""
@@ -108,6 +114,11 @@ class Hosted:
             if self._idle:
                 return self._idle.pop()
         worker = _Worker(self._setting)
+        if self.code not in (None, worker.code):
+            worker.end()
+            raise CandidateError(
+                f"the file of {self._setting.target} was changed while samples were taken"
+            )
         with self._lock:
             self._all.add(worker)
         return worker
@@ -153,6 +164,8 @@ class _Worker:
     def __init__(self, setting: _Setting) -> None:
         self.usable = False
         """Whether the next sample may be asked of it."""
+        self.code = ""
+        """The digest of the file that it imported."""
         self._setting = setting
         self._mark = b""
         """Stands in what it says where the present sample begins: its words come by another way."""
@@ -197,6 +210,7 @@ class _Worker:
             ) from error
         if "refused" in said:
             raise InputError(str(said["refused"]), hint=str(said.get("hint", "")))
+        self.code = str(said.get("code", ""))
         self.usable = True
 
     def ask(self, case: EvalCase, trial: Trial, timeout: float | None) -> Answer:

@@ -19,7 +19,7 @@ def to_junit(report: RunReport) -> str:
     suite = ET.SubElement(root, "testsuite", name=xml_text(report.suite))
     properties = ET.SubElement(suite, "properties")
     for name, value in (
-        ("candidate", report.candidate),
+        ("candidate", report.told),
         ("suite_version", report.suite_version),
         ("split", report.split),
         ("samples", str(report.n)),

@@ -20,6 +20,15 @@ from labkit.workspace import write_new
 _DOMAIN = b"labkit/finalized/v1\0"
 BEGUN = "begun"
 COMPLETED = "completed"
+_DIGITS = 8
+_WORDS = (
+    ("suite", "another suite"),
+    ("commitment", "another seal"),
+    ("suite_version", "other test cases"),
+    ("candidate", "another candidate"),
+)
+CLOSED = "closed"
+"""Completed with samples missing, because somebody said so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +41,30 @@ class Look:
     """Of the sealed split."""
     candidate: str
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Samples, seed, policy and whatever else decides the figures."""
+    """Samples, seed, policy and whatever else decides the figures; `code` is a digest."""
 
-    def differs(self, other: "Look") -> tuple[str, ...]:
-        """Return the names of what differs."""
-        ours, theirs = asdict(self), asdict(other)
-        return tuple(name for name in ours if ours[name] != theirs[name])
+    def differences(self, begun: "Look", *, code: bool = True) -> list[str]:
+        """Say in what it differs from the look that was begun; without `code`, not in code."""
+        pairs = [(what, getattr(begun, name), getattr(self, name)) for name, what in _WORDS]
+        for name in {**begun.settings, **self.settings}:
+            before, now = begun.settings.get(name), self.settings.get(name)
+            if name != "code":
+                pairs.append((f"another {name}", before, now))
+            elif code and before != now:
+                pairs.append((f"other code of {self.candidate}", _short(before), _short(now)))
+        return [
+            f"{what} ({_shown(before)} then, {_shown(now)} now)"
+            for what, before, now in pairs
+            if before != now
+        ]
+
+
+def _short(code: object) -> str:
+    return str(code or "")[:_DIGITS]
+
+
+def _shown(value: object) -> str:
+    return "none" if value in (None, "") else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +118,7 @@ class Ledger:
     salt: bytes = field(repr=False)
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return what stands in it: nothing, a begun look, or a completed one.
+        """Return what stands in it: nothing, a begun look, or one that is over.
 
         Raises IntegrityError when it is not as labkit left it.
         """
@@ -102,7 +129,11 @@ class Ledger:
             genuine = [entry.is_genuine(self.salt) for entry in found]
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise self._damaged("it cannot be read") from error
-        if [entry.event for entry in found] not in ([BEGUN], [BEGUN, COMPLETED]):
+        if [entry.event for entry in found] not in (
+            [BEGUN],
+            [BEGUN, COMPLETED],
+            [BEGUN, CLOSED],
+        ):
             raise self._damaged("it is not one look")
         before = ""
         for number, entry in enumerate(found):
@@ -120,10 +151,10 @@ class Ledger:
                 f"somebody has just begun to finalize: {self.path}", hint="run it again to see who"
             ) from error
 
-    def complete(self, *, at: str, digest: str) -> None:
+    def complete(self, *, at: str, digest: str, event: str = COMPLETED) -> None:
         """Record what came out; raises IntegrityError as `entries` does."""
         (begun,) = self.entries()
-        done = replace(begun, event=COMPLETED, at=at, digest=digest, previous=begun.code)
+        done = replace(begun, event=event, at=at, digest=digest, previous=begun.code)
         rewrite(self.path, begun.line() + done.sealed_with(self.salt).line())
 
     def _damaged(self, why: str) -> IntegrityError:

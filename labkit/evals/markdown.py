@@ -30,7 +30,7 @@ _WORDS = {
 def to_markdown(report: RunReport) -> str:
     """Return the report as Markdown."""
     parts = [
-        f"# {plain(report.suite)}: {plain(report.candidate)}",
+        f"# {plain(report.suite)}: {plain(report.told)}",
         _setting(report),
         *(f"**{plain(warning)}**" for warning in report.warnings),
         _safety(report),

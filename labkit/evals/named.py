@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import InputError, did_you_mean
+from labkit.evals.candidatefiles import CandidateFiles
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.command import COMMAND_LIMITS, Command
 from labkit.evals.harborsolution import HarborSolution
@@ -40,6 +41,12 @@ class Options:
     """Further places where a Python function may write; None: nobody looks."""
     any_exit: bool = False
     """Whether what a command left counts in whatever code it ended."""
+    files: tuple[Path, ...] = ()
+    """A command's own files and folders, laid outside its scratch folder."""
+
+    def read_files(self) -> CandidateFiles:
+        """Return a command's own files; raises InputError for all that cannot be laid."""
+        return CandidateFiles.read([self.folder / path for path in self.files], beside=self.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,10 @@ class Named:
     candidate: Candidate
     deterministic: bool = False
     """Whether it is known to give the same answer to a sample each time."""
+    code: str = ""
+    """The digest of its own code; empty: it has none, or nobody knows."""
+    sandbox: str = ""
+    """The sandbox that it runs in; empty: none."""
 
     def __call__(self, case: EvalCase, trial: Trial) -> object:
         """Answer."""
@@ -72,11 +83,16 @@ class Named:
 def open_candidate(text: str, options: Options | None = None) -> Iterator[Named]:
     """Give the candidate that `text` names, and end what it has started afterwards.
 
-    Raises InputError for a name that means nothing, for a function that cannot be imported and for
-    a file of answers that cannot be used, and whatever `options.sandbox` raises.
+    Raises InputError for a name that means nothing, for files that cannot be laid or are no use,
+    for a function that cannot be imported and for a file of answers that cannot be used, and
+    whatever `options.sandbox` raises.
     """
     told = options or Options()
     kind, colon, rest = text.partition(":")
+    if told.files and not (colon and kind in ("cmd", "host")):
+        raise InputError(
+            f"--files is for commands, and {text} is none", hint="write cmd:COMMAND or host:COMMAND"
+        )
     if colon and kind in _PREFIXES:
         if not rest.strip():
             raise InputError(f"{text!r} has nothing after the colon", hint=f"write {FORMS}")
@@ -97,13 +113,16 @@ def _command(text: str, options: Options) -> Named:
     limits = replace(COMMAND_LIMITS, seconds=options.timeout or COMMAND_LIMITS.seconds)
     sandbox = options.sandbox()
     found = Command(
-        text, sandbox=sandbox, image=options.image, limits=limits, any_exit=options.any_exit
-    )
-    return _named(found, f"the command {text} in {sandbox.name}")
+        text, sandbox=sandbox, image=options.image, limits=limits, any_exit=options.any_exit,
+        files=options.read_files(),
+    )  # fmt: skip
+    return _named(found, f"the command {text} in {sandbox.name}", sandbox=sandbox.name)
 
 
 def _host_command(text: str, options: Options) -> Named:
-    found = HostCommand(text, timeout=options.timeout, any_exit=options.any_exit)
+    found = HostCommand(
+        text, timeout=options.timeout, any_exit=options.any_exit, files=options.read_files()
+    )
     return _named(found, f"the command {text} on this machine")
 
 
@@ -118,10 +137,9 @@ def _solutions(text: str, options: Options) -> Named:
         raise InputError(
             "solutions: needs a sandbox, and none is given", hint="labkit doctor finds one"
         )
-    found = HarborSolution(
-        tasks=options.folder / text, sandbox=options.sandbox(), image=options.image
-    )
-    return _named(found, f"the tasks' own solutions in {text}")
+    sandbox = options.sandbox()
+    found = HarborSolution(tasks=options.folder / text, sandbox=sandbox, image=options.image)
+    return _named(found, f"the tasks' own solutions in {text}", sandbox=sandbox.name)
 
 
 def _function(text: str, options: Options) -> Named:
@@ -133,8 +151,17 @@ def _function(text: str, options: Options) -> Named:
     return _named(found, f"the function {text}")
 
 
-def _named(candidate: Any, description: str, *, deterministic: bool = False) -> Named:
-    return Named(name="", description=description, candidate=candidate, deterministic=deterministic)
+def _named(
+    candidate: Any, description: str, *, deterministic: bool = False, sandbox: str = ""
+) -> Named:
+    return Named(
+        name="",
+        description=description,
+        candidate=candidate,
+        deterministic=deterministic,
+        code=candidate.code or "",
+        sandbox=sandbox,
+    )
 
 
 _WORDS = ("cmd:", "host:", "patches:", "known-fixes", "nothing")

@@ -72,14 +72,22 @@ class Probed:
 
     @property
     def words(self) -> str:
-        """The same in a sentence, with the cases that show it."""
+        """The same in sentences, with the cases that show it and those that did not answer."""
+        failed = [each.failure for each in self.evidence if each.failure]
+        if not failed or self.nature is Nature.UNKNOWN:
+            return self._seen
+        return f"{self._seen} Without an answer: {'; '.join(failed)}."
+
+    @property
+    def _seen(self) -> str:
         first, second = self.seeds
-        seen = counted(sum(not each.failure for each in self.evidence), "case")
+        cases = [each.case for each in self.evidence if not each.failure]
+        seen = f"{counted(len(cases), 'case')} ({first_words(cases)})"
         match self.nature:
             case Nature.DETERMINISTIC:
                 return (
-                    f"Seeds {first} and {second} gave the same on {seen}: "
-                    "more samples of a case are no independent draws."
+                    f"Seeds {first} and {second} gave the same on {seen}; "
+                    "of other cases this says nothing."
                 )
             case Nature.SEEDED:
                 shown = _shown((each.case, each.other) for each in self.evidence)
@@ -91,7 +99,7 @@ class Probed:
                 shown = _shown((each.case, each.again) for each in self.evidence)
                 return (
                     f"Seed {first} twice gave different samples ({shown}): "
-                    "it is random and does not heed its seed, so no sample can be had again."
+                    "it is random there and does not heed its seed."
                 )
             case Nature.UNKNOWN:
                 why = next((each.failure for each in self.evidence), "there is no case")

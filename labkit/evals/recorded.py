@@ -4,12 +4,13 @@
 {"id": "add", "number": 2, "output": 4, "cost": 0.01}
 """
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from labkit.errors import InputError, refuse
+from labkit.errors import InputError, did_you_mean, refuse
 from labkit.evals.answerfile import FIELDS, CandidateError, read_answer
 from labkit.evals.case import EvalCase
 from labkit.evals.sample import Answer, Trial
@@ -25,8 +26,10 @@ Key = tuple[str, int]
 class Recorded:
     """Answers with what was recorded for a case and a number; a sample without is missing."""
 
-    def __init__(self, answers: Mapping[Key, Answer]) -> None:
+    def __init__(self, answers: Mapping[Key, Answer], *, code: str = "") -> None:
         self._answers = dict(answers)
+        self.code = code
+        """The digest of the file they were read from."""
 
     @classmethod
     def read(cls, path: Path) -> "Recorded":
@@ -34,7 +37,8 @@ class Recorded:
         answers: dict[Key, Answer] = {}
         lines: dict[Key, int] = {}
         problems: list[str] = []
-        for line, text in _lines(read_bytes(path)):
+        data = read_bytes(path)
+        for line, text in _lines(data):
             try:
                 key, answer = _entry(text)
             except (CandidateError, InputError) as error:
@@ -53,7 +57,7 @@ class Recorded:
             hint='a line is {"id": ..., "diff": ...}; several samples of a case are told apart by '
             '"number": 1, 2, ...',
         )
-        return cls(answers)
+        return cls(answers, code=hashlib.sha256(data).hexdigest())
 
     def __call__(self, case: EvalCase, trial: Trial) -> Answer:
         """Return the recorded answer; raises CandidateError when there is none."""
@@ -82,7 +86,8 @@ class Recorded:
         found = []
         if unknown:
             found.append(
-                f"{counted(len(unknown), 'recorded case')} not asked for: {first_words(unknown)}."
+                f"{counted(len(unknown), 'recorded case')} not asked for: {first_words(unknown)}"
+                f"{did_you_mean(unknown[0], missing)}."
             )
         if missing:
             found.append(

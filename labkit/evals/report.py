@@ -38,6 +38,11 @@ class Totals:
     safety: Safety = NOTHING_KNOWN
 
 
+def with_code(name: str, code: str) -> str:
+    """Return a candidate's name with the first digits of its code's digest, where that is known."""
+    return f"{name} ({code})" if code else name
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
     """One candidate on one suite."""
@@ -46,6 +51,8 @@ class RunReport:
     suite_version: str
     candidate: str
     """What was measured, in words."""
+    code: str = ""
+    """The first digits of the digest of its own code; empty: not known."""
     n: int
     """Samples planned for each case."""
     cases: tuple[CaseResult, ...]
@@ -64,6 +71,11 @@ class RunReport:
     """What people should know of how it was made, a sentence each."""
     folder: Path | None = field(default=None, compare=False)
     """Where the samples and the kept rollouts lie."""
+
+    @property
+    def told(self) -> str:
+        """The candidate with its code, by which two versions of one name can be told apart."""
+        return with_code(self.candidate, self.code)
 
     @cached_property
     def figures(self) -> Figures:

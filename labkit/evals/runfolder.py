@@ -4,9 +4,10 @@
 with the same suite, candidate and settings.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from labkit.errors import InputError
 from labkit.evals.junit import to_junit
@@ -19,13 +20,17 @@ from labkit.workspace import write_new
 
 SCHEMA = 1
 MADE_OF = "run.json"
+SHOWN = 8
+"""How many digits of a code's digest people are shown."""
 _WORDS = {
     "suite_version": "another suite version",
     "split": "another split",
     "candidate": "another candidate",
+    "code": "other code of the candidate",
     "n": "another number of samples",
     "seed": "another seed",
     "ids": "other cases",
+    "policy": "another policy",
 }
 
 
@@ -36,12 +41,11 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def take(cls, path: Path, report: RunReport, ids: tuple[str, ...] = ()) -> Self:
+    def take(cls, path: Path, facts: Mapping[str, object]) -> Self:
         """Begin a run in a new folder, or go on with the same one.
 
-        Raises InputError for a folder that holds anything else.
+        Raises InputError for a folder that holds anything else, and says in what it differs.
         """
-        wanted = _facts(report, ids)
         file = path / MADE_OF
         if not file.is_file():
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -49,16 +53,13 @@ class RunFolder:
                     f"{path} holds something else than a run", hint="choose a new folder"
                 )
             path.mkdir(parents=True, exist_ok=True)
-            write_new(file, json_text(wanted))
+            write_new(file, json_text({"schema": SCHEMA, **facts}))
             return cls(path=path)
-        there = read_json(file, schema=SCHEMA)
-        for name, what in _WORDS.items():
-            if there.get(name) != wanted[name]:
-                raise InputError(
-                    f"{path} holds a run of {what}: {_shown(there.get(name))}, "
-                    f"not {_shown(wanted[name])}",
-                    hint="choose a new folder",
-                )
+        differs = [*differences(read_json(file, schema=SCHEMA), facts)]
+        if differs:
+            raise InputError(
+                f"{path} holds a run of {'; '.join(differs)}", hint="choose a new folder"
+            )
         return cls(path=path)
 
     def finish(self, report: RunReport) -> None:
@@ -68,18 +69,24 @@ class RunFolder:
         replace_file(self.path / "junit.xml", to_junit(report))
 
 
-def _facts(report: RunReport, ids: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "suite": report.suite,
-        "suite_version": report.suite_version,
-        "split": report.split,
-        "candidate": report.candidate,
-        "n": report.n,
-        "seed": report.seed,
-        "ids": sorted(ids),
-    }
+def differences(there: Mapping[str, object], wanted: Mapping[str, object]) -> Iterator[str]:
+    """Yield in what a run differs from the one that is wanted: what there is, not what should be.
+
+    What a run does not say of itself differs from everything but nothing.
+    """
+    for name, what in _WORDS.items():
+        if name in wanted and there.get(name) != wanted[name]:
+            yield f"{what}: {_shown(there.get(name), name)}, not {_shown(wanted[name], name)}"
+    before, now = there.get("settings"), wanted.get("settings")
+    earlier = before if isinstance(before, dict) else {}
+    for name, value in now.items() if isinstance(now, Mapping) else ():
+        if earlier.get(name) != value:
+            yield f"another {name}: {_shown(earlier.get(name))}, not {_shown(value)}"
 
 
-def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) or "all" if isinstance(value, list) else str(value)
+def _shown(value: object, name: str = "") -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "all"
+    if value is None or value == "":
+        return "none"
+    return str(value)[:SHOWN] if name == "code" else str(value)

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -16,7 +16,7 @@ from labkit.evals.crew import Work, work_through
 from labkit.evals.one import Attempted, Job, Ready, attempt, overdue, settle
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult, Policy
-from labkit.evals.runfolder import RunFolder
+from labkit.evals.runfolder import SHOWN, RunFolder
 from labkit.evals.sample import Candidate, Sample
 from labkit.evals.scratch import Cupboard, Remover, move, remove
 from labkit.evals.store import Memory, Store
@@ -67,6 +67,10 @@ class EvalRunner:
     graders: Registry = GRADERS
     name: str = ""
     """What the candidate is called in reports; empty: the callable's own name."""
+    code: str = ""
+    """A digest of the candidate's own code; empty: its attribute `code`, if it has one."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Plain values of whatever else decides a verdict: a run goes on only with the same."""
     ks: tuple[int, ...] = ()
     keep: Keep = Keep.ALL
     notes: tuple[str, ...] = ()
@@ -103,7 +107,7 @@ class EvalRunner:
                 hint="labkit suite check lists the cases of each split",
             )
         report = self._empty(suite, chosen, split)
-        home = RunFolder.take(folder, report, tuple(ids)) if folder else None
+        home = RunFolder.take(folder, self._facts(report, ids)) if folder else None
         store = Store(folder / "samples.jsonl") if folder else Memory()
         if retry_missing and isinstance(store, Store):
             store.forget_missing()
@@ -117,12 +121,32 @@ class EvalRunner:
             home.finish(report)
         return report
 
+    @property
+    def _code(self) -> str:
+        return self.code or str(getattr(self.candidate, "code", None) or "")
+
+    def _facts(self, report: RunReport, ids: Sequence[str]) -> dict[str, object]:
+        """Return what a folder has to say of itself to be this run's."""
+        return {
+            "suite": report.suite,
+            "suite_version": report.suite_version,
+            "split": report.split,
+            "candidate": report.candidate,
+            "code": self._code,
+            "n": self.n,
+            "seed": self.seed,
+            "ids": sorted(ids),
+            "policy": str(self.policy),
+            "settings": {"timeout": self.timeout, **self.settings},
+        }
+
     def _empty(self, suite: EvalSuite, chosen: EvalSuite, split: Split | None) -> RunReport:
         whole = suite.only(split)
         return RunReport(
             suite=suite.name,
             suite_version=whole.version,
             candidate=self.name or getattr(self.candidate, "__qualname__", "") or "candidate",
+            code=self._code[:SHOWN],
             split=str(split) if split else "all",
             subset=len(chosen.cases) < len(whole.cases),
             n=self.n,

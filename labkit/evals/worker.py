@@ -6,6 +6,7 @@ output and standard error are the function's own. What it says is checked by who
 """
 
 import contextlib
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -37,11 +38,17 @@ class _RefusedError(Exception):
         self.hint = hint
 
 
-def _function(target: str, folder: str) -> Function:
+def _function(target: str, folder: str) -> tuple[Function, str]:
+    """Return the function, and the digest of the file that it was found in."""
     place, _, name = target.rpartition(":")
     sys.path.insert(0, folder)
     try:
-        module = _from_file(Path(folder, place)) if place.endswith(".py") else _named(place)
+        if place.endswith(".py"):
+            code = _digest(Path(folder, place))
+            module = _from_file(Path(folder, place))
+        else:
+            module = _named(place)
+            code = _digest(Path(getattr(module, "__file__", None) or os.devnull))
     except _RefusedError:
         raise
     except BaseException as error:
@@ -59,7 +66,11 @@ def _function(target: str, folder: str) -> Function:
         raise _RefusedError(
             f"{target} {problem}", "a candidate is a function of two arguments: case and trial"
         )
-    return found  # type: ignore[no-any-return] # it is the user's
+    return found, code
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _from_file(path: Path) -> object:
@@ -161,14 +172,14 @@ def _serve(asking: IO[bytes], answering: int) -> None:
     told = unpack(asking.readline())
     folder = told["folder"]
     try:
-        function = _function(told["target"], folder)
+        function, code = _function(told["target"], folder)
     except _RefusedError as error:
         _write(answering, pack({"refused": str(error), "hint": error.hint}, "it"))
         return
     if told["allow"] is not None:
         allowed = [Path(each) for each in told["allow"]]
         function = watched(function, allow=allowed, everywhere=True)
-    _write(answering, pack({"ready": True}, "it"))
+    _write(answering, pack({"ready": True, "code": code}, "it"))
     me = os.getpid()
     for line in asking:
         said = _said(function, unpack(line), folder)

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ def test_one_sample_of_what_may_be_random_is_warned_about(desk: Desk) -> None:
     assert words not in desk.done(*ON, "mine.py:echo", "-n", "2").err
     probed = desk.done(*ON, "mine.py:small", "--probe", "--json")
     assert "probe: Seeds 0 and 1 gave the same on 3 cases" in probed.err
-    assert words not in probed.err
+    assert words in probed.err, "three cases say nothing of the other two"
     assert any("gave the same" in note for note in json.loads(probed.out)["notes"])
     random = desk.done(*ON, "mine.py:by_seed", "--probe")
     assert "probe: Seeds 0 and 1 gave different samples" in random.err
@@ -211,6 +212,135 @@ def test_ctrl_c_leaves_a_run_that_the_same_command_goes_on_with(
     assert len(desk.runs()) == (0 if out else 1)
 
 
+def interrupted(desk: Desk, *words: str) -> None:
+    """Start a run of a slow candidate and press Ctrl-C in the middle."""
+    with desk.start(*words) as program:
+        wait_for(lambda: len(desk.asked()) > 1)
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=60)
+    assert program.returncode == 130
+
+
+def test_changed_code_is_another_program(desk: Desk) -> None:
+    words = (*ON, "mine.py:slow", "-n", "2")
+    interrupted(desk, *words)
+    desk.write("asked.txt", "")
+    interrupted(desk, *words, "--out", "mine")
+    code = desk.folder / "mine.py"
+    before = sha256(code.read_bytes()).hexdigest()
+    code.write_text(code.read_text().replace("0.4", "0.0"))
+    after = sha256(code.read_bytes()).hexdigest()
+    desk.refused(
+        *words,
+        "--out",
+        "mine",
+        says=(f"mine holds a run of other code of the candidate: {before[:8]}, not {after[:8]}",),
+    )
+    answer = desk.done(*words, "--json")
+    assert "going on" not in answer.err
+    assert f"-val is of other code of the candidate: {before[:8]}, not {after[:8]}" in answer.err
+    assert len(desk.runs()) == 2
+    first, second = desk.runs()
+    assert json.loads((second / "run.json").read_text())["code"] == after
+    assert json.loads(answer.out)["code"] == after[:8]
+    assert len((second / "samples.jsonl").read_text().splitlines()) == 10
+    assert not (first / "report.json").exists()
+    for name in ("report.md", "junit.xml"):
+        assert f"mine.py:slow ({after[:8]})" in (second / name).read_text()
+
+
+def test_two_versions_of_a_candidate_are_told_apart_by_the_gate(desk: Desk) -> None:
+    codes = []
+    for name in ("one", "two"):
+        path = desk.write("mine.py", (desk.folder / "mine.py").read_text() + "\n")
+        codes.append(sha256(path.read_bytes()).hexdigest()[:8])
+        desk.done(*ON, "mine.py:small", "-n", "2", "--out", name)
+    words = ("gate", "one", "two")
+    answer = desk.labkit(*words, "--markdown", "gate.md", "--junit", "gate.xml")
+    for text in (answer.out, *((desk.folder / f"gate.{end}").read_text() for end in ("md", "xml"))):
+        assert all(f"mine.py:small ({code})" in text for code in codes), text
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--timeout", "9"), "another timeout: none, not 9.0"),
+        (("--policy", "any"), "another policy: all, not any"),
+        (("--seed", "4"), "another seed: 0, not 4"),
+    ],
+)
+def test_a_run_goes_on_only_with_what_can_decide_a_verdict(
+    desk: Desk, more: tuple[str, str], says: str
+) -> None:
+    interrupted(desk, *ON, "mine.py:slow", "--out", "mine")
+    desk.refused(*ON, "mine.py:slow", "--out", "mine", *more, says=(says,))
+    answer = desk.labkit(*ON, "mine.py:slow", "--out", "mine", *more)
+    assert "going on" not in answer.err
+    desk.done(*ON, "mine.py:slow", "--out", "mine", "--keep", "none", "--workers", "3")
+
+
+@pytest.mark.bubblewrap
+def test_a_command_brings_its_own_files(desk: Desk) -> None:
+    desk.write(
+        "solve.py",
+        "import json, os, mine_more\n"
+        "print(json.load(open(os.environ['LABKIT_INPUT']))['inputs'], end='')\n",
+    )
+    desk.write("mine_more.py", "")
+    alone = "cmd:python3 solve.py"
+    answer = desk.done(*ON, alone, "--sandbox", "bubblewrap", code=3)
+    assert "5 x not graded" in answer.err
+    assert "--files solve.py lays it" in answer.err
+    words = (*ON, 'cmd:python3 "$LABKIT_CANDIDATE/solve.py"', "--sandbox", "bubblewrap", "--json")
+    files = ("--files", "solve.py", "--files", "mine_more.py")
+    first = json.loads(desk.done(*words, *files).out)
+    assert first["passed"] == 5
+    desk.write("mine_more.py", "# better\n")
+    second = json.loads(desk.done(*words, *files).out)
+    assert second["suite_version"] == first["suite_version"]
+    assert second["code"] != first["code"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("mine.py:echo", "--files", "mine.py"), "--files is for commands"),
+        (("host:true", "--files", "gone.py"), "--files: no file or folder gone.py"),
+    ],
+)
+def test_files_that_cannot_be_laid_are_refused(
+    desk: Desk, words: tuple[str, ...], says: str
+) -> None:
+    desk.refused(*ON, *words, says=(says,))
+    assert desk.runs() == []
+
+
+def test_recorded_answers_of_no_case_are_told_at_once(desk: Desk) -> None:
+    lines = [json.dumps({"id": name, "output": "2"}) for name in ("two", "three", "fuor")]
+    desk.write("answers.jsonl", "\n".join(lines) + "\n")
+    answer = desk.done(*ON, "patches:answers.jsonl", code=1)
+    start, _, _ = answer.err.partition("[")
+    assert "1 recorded case not asked for: fuor; did you mean" in start, answer.err
+    assert "3 cases without a recorded answer" in start
+    assert "3 x " in answer.err
+
+
+def test_the_commonest_reasons_of_missing_samples_are_told(desk: Desk) -> None:
+    desk.write(
+        "mine.py",
+        "def answer(case, trial):\n    raise ValueError('low' if case.inputs < 6 else 'high')\n",
+    )
+    answer = desk.done(*ON, "mine.py:answer", code=3)
+    assert "  4 x not graded: ValueError: low" in answer.err
+    assert "  1 x not graded: ValueError: high" in answer.err
+    desk.write(
+        "mine.py",
+        "def answer(case, trial):\n    raise ValueError(case.id)\n",
+    )
+    answer = desk.done(*ON, "mine.py:answer", code=3)
+    assert "and 2 other reasons" in answer.err
+
+
 def test_two_commands_never_write_one_run(desk: Desk) -> None:
     with desk.start(*ON, "mine.py:slow", "-n", "3", "--out", "mine") as program:
         wait_for(lambda: bool(desk.asked()))
@@ -274,9 +404,34 @@ def test_harbor_tasks_are_a_suite(desk: Desk) -> None:
     desk.done("suite", "check", "harbor", "--image", "mine:1")
 
 
-def test_what_is_not_a_fixture_task_has_no_known_fix(desk: Desk) -> None:
-    answer = desk.done(*ON, "known-fixes", code=3)
-    (run,) = desk.runs()
-    assert "is no fixture task: it has no known fix" in (run / "samples.jsonl").read_text()
-    assert "one trial" not in answer.err
-    assert report(desk, "nothing")["passed"] == 0
+@pytest.mark.parametrize("name", ["known-fixes", "nothing"])
+def test_what_is_not_a_fixture_task_has_no_known_fix(desk: Desk, name: str) -> None:
+    desk.refused(*ON, name, says=(f"{name} is for fixture tasks, and suite mine has none",))
+    assert desk.runs() == []
+
+
+@pytest.mark.bubblewrap
+def test_a_fixture_task_is_set_up_before_it_is_probed(desk: Desk) -> None:
+    task = 'id: made\ngoal: mend it\nsetup: ["echo 1 > made.txt"]\n'
+    task += "verifier: {name: shell_exit_zero, command: grep -q 1 made.txt}\n"
+    desk.write("five/made/task.yaml", task)
+    desk.write("five/made/buggy/a.txt", "1\n")
+    desk.write("five/made/expected/a.txt", "2\n")
+    desk.write("see.py", "def see(case, trial):\n    return open('made.txt').read()\n")
+    on = ("evaluate", "--suite", "five", "--probe", "--candidate")
+    answer = desk.done(*on, "see.py:see")
+    assert "probe: Seeds 0 and 1 gave the same on 1 case (made)" in answer.err
+    answer = desk.done(*on, "known-fixes")
+    assert "probe: Seeds 0 and 1 gave the same on 1 case (made)" in answer.err
+
+
+def test_a_probe_that_saw_less_than_the_run_does_not_contradict_it(desk: Desk) -> None:
+    desk.write(
+        "mine.py",
+        "def answer(case, trial):\n"
+        "    return str(trial.seed if case.id == 'two' else case.inputs)\n",
+    )
+    answer = desk.done(*ON, "mine.py:answer", "--probe", "-n", "3", "--json")
+    assert "the probe saw no difference, and samples of 1 case differ" in answer.err
+    (note,) = json.loads(answer.out)["notes"]
+    assert note.endswith("of other cases this says nothing.")

@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -86,14 +87,61 @@ def test_an_interrupted_look_goes_on_and_is_no_second_one(desk: Desk) -> None:
 
 def test_an_interrupted_look_goes_on_only_as_the_same(desk: Desk) -> None:
     interrupted(desk)
-    desk.refused(*ON, "mine.py:echo", "-n", "3", says=("this would be another candidate",))
+    says: tuple[str, ...] = ("this would be another candidate (mine.py:slow then",)
+    desk.refused(*ON, "mine.py:echo", "-n", "3", says=says)
     desk.refused(
         *(*ON, "mine.py:slow", "-n", "2"),
-        says=("this would be other settings", "--candidate mine.py:slow (n 3"),
+        says=("this would be another n (3 then, 2 now)", "--candidate mine.py:slow (n 3"),
     )
     code = desk.folder / "mine.py"
+    then = sha256(code.read_bytes()).hexdigest()[:8]
     code.write_text(code.read_text() + "\n# better\n")
-    desk.refused(*ON, "mine.py:slow", "-n", "3", says=("other settings", "with the code of then"))
+    now = sha256(code.read_bytes()).hexdigest()[:8]
+    says = (f"would be other code of mine.py:slow ({then} then, {now} now)", "the code of then")
+    desk.refused(*ON, "mine.py:slow", "-n", "3", says=says)
+
+
+def test_a_look_that_cannot_be_finished_is_closed(desk: Desk) -> None:
+    words = (*ON, "mine.py:down", "-n", "2")
+    desk.refused(*words, "--close", says=("no look at the test split of mine was begun",))
+    answer = desk.done(*words, code=3)
+    assert "with --close the look ends" in answer.err
+    assert "no answer from the model" not in answer.err, "it could quote a case"
+    (desk.folder / "mine.py").unlink()
+    desk.refused(*ON, "mine.py:down", "--close", says=("another n (2 then, 1 now)",))
+    answer = desk.done(*words, "--close", "--json", code=3)
+    assert "closing the look that" in answer.err
+    assert "0 of 2 cases scored; recorded in" in answer.err
+    assert any("The look was closed" in note for note in json.loads(answer.out)["notes"])
+    assert [entry["event"] for entry in ledger(desk)] == ["begun", "closed"]
+    (run,) = desk.runs()
+    assert (run / "samples.jsonl.age").exists()
+    assert desk.holding(WORD) == []
+    desk.write("mine.py", "def down(case, trial):\n    return 1\n")
+    says = ("was scored by", "(closed before all was measured)")
+    desk.refused(*words, says=says)
+    desk.refused(*words, "--close", says=says)
+
+
+@pytest.mark.bubblewrap
+def test_closing_keeps_what_was_measured_and_runs_nothing(desk: Desk) -> None:
+    text = (
+        "cmd:sleep 1; grep -q swordfish $LABKIT_INPUT && exit 9; printf 8; "
+        "test $LABKIT_NUMBER = 1 || sleep 60"
+    )
+    words = (*ON, text, "-n", "2")
+    with desk.start(*words) as program:
+        wait_for(lambda: any(b'"passed":true' in each.read_bytes() for each in samples(desk)))
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=60)
+    answer = desk.done(*words, "--close", "--json", code=1)
+    values = json.loads(answer.out)
+    assert (values["n_scored"], values["valid"], values["planned"]) == (1, 1, 4)
+    assert [entry["event"] for entry in ledger(desk)] == ["begun", "closed"]
+
+
+def samples(desk: Desk) -> list[Path]:
+    return [path for run in desk.runs() for path in run.glob("samples.jsonl")]
 
 
 def test_a_killed_look_leaves_nothing_once_it_has_gone_on(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.errors import IntegrityError, PhaseError
-from labkit.evals.ledger import BEGUN, Entry, Ledger, Look
+from labkit.evals.ledger import BEGUN, CLOSED, Entry, Ledger, Look
 
 SALT = b"s" * 32
 LOOK = Look(
@@ -60,10 +60,23 @@ def test_what_differs_between_two_looks_is_named() -> None:
         suite_version="ff",
         commitment="ab" * 32,
         candidate="x",
-        settings=LOOK.settings,
+        settings={**LOOK.settings, "code": "b" * 64, "timeout": 5.0},
     )
-    assert LOOK.differs(LOOK) == ()
-    assert LOOK.differs(other) == ("suite_version", "candidate")
+    assert LOOK.differences(LOOK) == []
+    assert other.differences(LOOK) == [
+        f"other test cases ({LOOK.suite_version} then, ff now)",
+        f"another candidate ({LOOK.candidate} then, x now)",
+        "other code of x (none then, bbbbbbbb now)",
+        "another timeout (none then, 5.0 now)",
+    ]
+    assert len(other.differences(LOOK, code=False)) == 3
+
+
+def test_a_closed_look_is_over(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "mine.finalized.jsonl", SALT)
+    ledger.begin(ENTRY)
+    ledger.complete(at="2026-01-03T00:00:00+00:00", digest="cd" * 32, event=CLOSED)
+    assert [entry.event for entry in ledger.entries()] == [BEGUN, CLOSED]
 
 
 @given(

@@ -40,7 +40,7 @@ NATURES: dict[str, tuple[Body, Nature, str]] = {
     "deaf": (lambda _, __: next(COUNT), Nature.DEAF, "Seed 1 twice gave different samples (a: out"),
     "one case": (only_c, Nature.SEEDED, "(c: output)"),
     "files": (files, Nature.SEEDED, "a: files"),
-    "compiled files": (compiled, Nature.DETERMINISTIC, "more samples of a case are no independent"),
+    "compiled files": (compiled, Nature.DETERMINISTIC, "gave the same on 3 cases (a, b, c)"),
     "trace": (
         lambda _, trial: Answer(trace=[{"seed": trial.seed}]),
         Nature.SEEDED,
@@ -104,11 +104,19 @@ def test_failures_are_told_and_do_not_count() -> None:
     found = probe(fails, CASES)
     assert found.nature is Nature.SEEDED
     assert found.evidence[0].failure == "a: TimedOut: had not ended"
-    assert "the same on 2 cases" in found.words
+    assert "the same on 2 cases (b, c)" in found.words
+    assert found.words.endswith("Without an answer: a: TimedOut: had not ended.")
     found = probe(fails, CASES[:1])
     assert found.nature is Nature.UNKNOWN
     assert found.words == "Nothing could be compared: a: TimedOut: had not ended."
     assert probe(fails, []).words == "Nothing could be compared: there is no case."
+
+
+def test_it_draws_no_conclusion_on_cases_that_it_has_not_seen() -> None:
+    found = probe(lambda case, trial: trial.seed if case.id == "e" else 4, CASES)
+    assert found.words == (
+        "Seeds 1 and 2 gave the same on 3 cases (a, b, c); of other cases this says nothing."
+    )
 
 
 def test_cases_that_cannot_be_used_are_passed_over() -> None:
