@@ -57,8 +57,8 @@ def _plain_answer(answer: Answer) -> Answer:
 def _malformed(answer: Answer) -> str:
     """Return what is wrong with the plain parts of an answer; empty when nothing is."""
     problems = (
-        (f"cost is {shown_type(answer.cost)}", not _is_amount(answer.cost)),
-        (f"latency_ms is {shown_type(answer.latency_ms)}", not _is_amount(answer.latency_ms)),
+        (f"cost is {shown_type(answer.cost)}", not is_amount(answer.cost)),
+        (f"latency_ms is {shown_type(answer.latency_ms)}", not is_amount(answer.latency_ms)),
         (
             "success_self_reported is neither True, False nor None",
             type(answer.success_self_reported) not in (bool, type(None)),
@@ -71,7 +71,7 @@ def _malformed(answer: Answer) -> str:
     return next((f"the answer is malformed: {what}" for what, wrong in problems if wrong), "")
 
 
-def _is_amount(value: object) -> bool:
+def is_amount(value: object) -> bool:
     """Return whether a value is a number that can be added up, or missing."""
     if value is None:
         return True
