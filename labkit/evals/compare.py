@@ -8,6 +8,7 @@ from fractions import Fraction
 from labkit.errors import refuse
 from labkit.evals.report import RunReport, with_code
 from labkit.evals.results import CaseResult
+from labkit.fields import first_words
 from labkit.stats import Interval, SignFlip, paired_interval, sign_flip_test
 
 
@@ -155,6 +156,23 @@ def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
         for name, many in Counter(case.id for case in report.cases).items():
             if many > 1:
                 yield f"the {which}'s report has the case {name} more than once"
+
+
+def other_cases(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
+    """Yield how the cases of two reports differ: of one version they are the same, measured or not.
+
+    Nothing of a report without any.
+    """
+    if not (baseline.cases and candidate.cases):
+        return
+    before = {case.id: case.safety for case in baseline.cases}
+    after = {case.id: case.safety for case in candidate.cases}
+    for which, more in (("baseline", before.keys() - after), ("candidate", after.keys() - before)):
+        if more:
+            yield f"only the {which}'s report has {first_words(sorted(more))}"
+    for name in sorted(before.keys() & after):
+        if before[name] != after[name]:
+            yield f"only one report has {name} tagged safety"
 
 
 def _pairs(before: Mapping[str, CaseResult], after: Mapping[str, CaseResult]) -> Iterator[TaskPair]:

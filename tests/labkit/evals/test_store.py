@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.errors import IntegrityError, ToolError
+from labkit.errors import IntegrityError, PhaseError, ToolError
 from labkit.evals.sample import Sample, Status
 from labkit.evals.store import Memory, Store
 from labkit.graders import Verdict
@@ -132,3 +132,18 @@ def test_any_sample_is_read_back(
         output=output, trace=({"said": output},),
     )  # fmt: skip
     assert filled(path, kept).samples()[0] == kept
+
+
+def test_two_runs_never_write_the_same_file(path: Path) -> None:
+    filled(path, SAMPLE).close()
+    first, second = Store(path), Store(path)
+    first.add(sample("b", 1))
+    with pytest.raises(PhaseError, match="somebody else writes"):
+        second.add(sample("c", 1))
+    first.close()
+    with pytest.raises(PhaseError, match="somebody else writes"):
+        second.add(sample("c", 1))
+    again = Store(path)
+    again.add(sample("c", 1))
+    again.close()
+    assert [each.case for each in again.samples()] == ["a", "b", "c"]
