@@ -159,6 +159,7 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
         "LABKIT_NUMBER",
         "LABKIT_INPUT",
         "LABKIT_ANSWER",
+        "LABKIT_CANDIDATE",
         "LABKIT_VENV",
     }
     read = {

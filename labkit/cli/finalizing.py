@@ -80,10 +80,12 @@ def finalize(asked: Asked, wanted: Wanted) -> int:
         )
         with locked(final.folder), _private(split.record.commitment) as private:
             tests = split.lay_out(private / "split")
+            session.require_sense(tests, tests.suite)
+            notes = candidate.notes(tests.suite)
             _begin(final, _look(asked, tests.suite, split, candidate))
             if witness:
                 witness.begun(split.record.suite, split.record.commitment)
-            report = _measured(session, candidate, tests, final)
+            report = _measured(session, candidate, tests, final, notes)
             _end(final, report)
     code = told(report, as_json=asked.as_json, reasons=False)
     if before:
@@ -91,23 +93,27 @@ def finalize(asked: Asked, wanted: Wanted) -> int:
     return code
 
 
-def _measured(session: Session, candidate: Named, tests: SuiteFile, final: _Final) -> RunReport:
+def _measured(
+    session: Session,
+    candidate: Named,
+    tests: SuiteFile,
+    final: _Final,
+    notes: tuple[str, ...],
+) -> RunReport:
     """Run what is missing; or nothing, where the look is to be closed."""
-    notes = [*candidate.notes(tests.suite)]
     for note in notes:
         say(f"labkit: warning: {note}")
     if final.close:
-        notes.append(_CLOSED_NOTE)
+        notes = (*notes, _CLOSED_NOTE)
         (begun,) = final.ledger.entries()
         candidate = replace(
             candidate,
             code=str(begun.look.settings.get("code", "")),
             sandbox=_sandbox_then(final.folder),
         )
-    session.require_sense(tests, tests.suite)
     wanted = {case.id for case in tests.suite.cases}
     tools = session.tools(tests, wanted)
-    plan = Plan(split=Split.TEST, folder=final.folder, notes=tuple(notes), retry=not final.close)
+    plan = Plan(split=Split.TEST, folder=final.folder, notes=notes, retry=not final.close)
     with session.set_up(tests, wanted, tools) as suite:
         return session.measure(candidate, suite, tools, plan)
 

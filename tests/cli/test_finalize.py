@@ -172,11 +172,14 @@ def test_an_outage_does_not_use_the_look_up(desk: Desk) -> None:
         (("mine.py:echo", "--policy", "x"), ("--policy is 'x'",)),
         (("mine.py:echo", "--key", "gone.agekey"), ("no holder's key in gone.agekey",)),
         (("mine.py:echo", "--val", "gone"), ("gone",)),
+        (("known-fixes",), ("known-fixes is for fixture tasks",)),
+        (("patches:other.jsonl",), ("no recorded answer belongs to a case of this suite",)),
     ],
 )
 def test_a_mistake_does_not_use_the_look_up(
     desk: Desk, words: tuple[str, ...], says: tuple[str, ...]
 ) -> None:
+    desk.write("other.jsonl", '{"id": "nobody", "output": 1}\n')
     desk.refused(*ON, *words, says=says)
     assert not (desk.folder / "suite.finalized.jsonl").exists()
     assert desk.asked() == []

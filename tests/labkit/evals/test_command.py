@@ -24,6 +24,7 @@ from labkit.evals import (
     Status,
     TimedOut,
 )
+from labkit.evals.candidatefiles import CandidateFiles
 from labkit.evals.command import COMMAND_LIMITS
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Sandbox
@@ -73,6 +74,72 @@ def test_it_finds_the_case_and_answers_by_what_it_prints(make: Make, tmp_path: P
     assert (answer.cost, answer.trace, answer.success_self_reported) == (None, (), None)
     assert answer.latency_ms is not None
     assert 0 < answer.latency_ms < 30_000
+
+
+def test_its_own_files_lie_outside_of_what_it_works_on(make: Make, tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    (agent / "deep").mkdir(parents=True)
+    (agent / ".git").mkdir()
+    (agent / ".git" / "HEAD").touch()
+    (agent / "deep" / "data").write_text("4")
+    (agent / "run").write_text('#!/bin/sh\ncat "$LABKIT_CANDIDATE/agent/deep/data"\n')
+    (agent / "run").chmod(0o755)
+    (tmp_path / "more.txt").write_text("5")
+    own = CandidateFiles.read([agent, tmp_path / "more.txt"])
+    text = (
+        'cd "$LABKIT_CANDIDATE" && agent/run && cat more.txt && find . -type f | wc -l && '
+        "echo 9 > more.txt"
+    )
+    command = make(text, files=own)
+    for _ in range(2):
+        sample = trial(tmp_path)
+        assert str(command(CASE, sample).output).split() == ["453"]
+        assert files(sample.scratch) == {"calc.py": "one = 1\n"}
+    assert (tmp_path / "more.txt").read_text() == "5"
+
+
+def test_its_code_is_its_text_and_its_files(tmp_path: Path) -> None:
+    path = tmp_path / "solve.py"
+    codes = set()
+    for text, content, mode in (
+        ("a", "1", 0o644),
+        ("b", "1", 0o644),
+        ("a", "2", 0o644),
+        ("a", "2", 0o755),
+    ):
+        path.write_text(content)
+        path.chmod(mode)
+        codes.add(HostCommand(text, files=CandidateFiles.read([path])).code)
+    codes.add(HostCommand("a").code)
+    assert len(codes) == 5
+    assert HostCommand("a").code == HostCommand("a").code
+
+
+def test_a_file_that_a_command_does_not_see_is_named(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "solve.py").touch()
+    beside = CandidateFiles.read([], beside=tmp_path)
+    for text in ("python3 solve.py", "./solve.py", "sh solve.py"):
+        with pytest.raises(CandidateError, match=r"--files solve\.py lays it"):
+            make(text, files=beside)(CASE, trial(tmp_path))
+    laid = CandidateFiles.read([tmp_path / "solve.py"], beside=tmp_path)
+    with pytest.raises(CandidateError, match=r'write "\$LABKIT_CANDIDATE/solve.py"'):
+        make("python3 solve.py", files=laid)(CASE, trial(tmp_path))
+    with pytest.raises(CandidateError) as caught:
+        make("ls gone.py", files=beside)(CASE, trial(tmp_path))
+    assert "--files" not in str(caught.value)
+
+
+def test_files_that_cannot_be_laid_are_told_all_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "same").touch()
+    (tmp_path / "same").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "same")
+    with pytest.raises(InputError) as caught:
+        CandidateFiles.read([tmp_path / name for name in ("same", "a/same", "link", "gone")])
+    told = "\n".join(caught.value.problems)
+    assert "there is another same" in told
+    assert "is a link" in told
+    assert "no file or folder" in told
 
 
 def test_it_answers_in_a_file(make: Make, tmp_path: Path) -> None:

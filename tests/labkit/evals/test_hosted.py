@@ -1,6 +1,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,25 @@ def test_the_function_sees_the_case_but_nothing_of_how_it_is_judged(tmp_path: Pa
             "forbidden": ("a",),
             "problem": "",
         }
+
+
+def test_its_code_is_the_file_that_it_came_from(tmp_path: Path) -> None:
+    with hosted(tmp_path, "return 4") as candidate:
+        code = sha256((tmp_path / "agent.py").read_bytes()).hexdigest()
+        assert candidate.code == code
+    with Hosted("agent:answer", folder=tmp_path) as candidate:
+        assert candidate.code == code
+    with Hosted("itertools:combinations", folder=tmp_path) as candidate:
+        assert candidate.code == "", "it is built in"
+
+
+def test_a_file_that_is_changed_meanwhile_answers_no_more(tmp_path: Path) -> None:
+    with hosted(tmp_path, "os._exit(3)") as candidate:
+        with pytest.raises(CandidateError, match="ended in 3"):
+            candidate(CASE, trial(tmp_path))
+        write(tmp_path, "return 4")
+        with pytest.raises(CandidateError, match=r"agent\.py:answer was changed while samples"):
+            candidate(CASE, trial(tmp_path))
 
 
 def test_it_works_in_the_scratch_folder_with_its_number_and_seed(tmp_path: Path) -> None:

@@ -468,6 +468,10 @@ def test_missing_samples_are_taken_again_when_asked(tmp_path: Path) -> None:
         ({"n": 2}, "another number of samples: 1, not 2"),
         ({"seed": 1}, "another seed: 0, not 1"),
         ({"name": "other"}, "another candidate: knows, not other"),
+        ({"code": "3f2a91c0" * 8}, "other code of the candidate: none, not 3f2a91c0"),
+        ({"policy": Policy.ANY}, "another policy: all, not any"),
+        ({"timeout": 5.0}, "another timeout: none, not 5.0"),
+        ({"settings": {"sandbox": "docker"}}, "another sandbox: none, not docker"),
     ],
 )
 def test_a_folder_belongs_to_one_run(tmp_path: Path, change: dict[str, object], what: str) -> None:
