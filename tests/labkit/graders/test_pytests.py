@@ -262,12 +262,12 @@ def test_compiled_code_stands_in_for_no_source(
 ) -> None:
     """A cache of what would pass, marked as never to be checked, beside a source that fails."""
     made = folder(tmp_path / "made", {"calc.py": CALC})
-    compiled = Path(
-        py_compile.compile(
-            str(made / "calc.py"),
-            doraise=True,
-            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-        )
+    compiled = tmp_path / "compiled"
+    py_compile.compile(
+        str(made / "calc.py"),
+        str(compiled),
+        doraise=True,
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
     )
     at = folder(tmp_path / "at", {"calc.py": WRONG})
     (at / "__pycache__").mkdir()
