@@ -131,16 +131,18 @@ def told_noise(found: Comparison) -> str:
     if found.mean is None or found.interval is None:
         return "there is no task that both reports scored one by one, so nothing can be paired"
     low, high = found.interval.low, found.interval.high
-    moved = (
-        "no task moved"
-        if not found.test.moved
-        else f"{found.test.moved} of {counted(len(found.pairs), 'task')} moved"
-    )
+    if found.test.moved:
+        told = (
+            f"{found.test.moved} of {counted(len(found.pairs), 'task')} moved; if nothing had "
+            f"changed, a difference as large would be seen with a chance of "
+            f"{_chance(found.test.p_exact)} (sign-flip test; {_chance(found.test.p_mid)} where "
+            "those just as large count half: mid-p)"
+        )
+    else:
+        told = "no task moved, so there is nothing to test"
     return (
         f"the reward differs by {signed(float(found.mean))}, 95 % interval {signed(low)} to "
-        f"{signed(high)}; {moved}; if nothing had changed, a difference as large would be seen "
-        f"with a chance of {_chance(found.test.p_mid)} (mid-p of the sign-flip test; exact p "
-        f"{_chance(found.test.p_exact)})"
+        f"{signed(high)}; {told}"
     )
 
 
