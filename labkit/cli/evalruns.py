@@ -15,11 +15,9 @@ from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.errors import InputError, LabkitError, did_you_mean, not_written, refuse
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.fixtures import FixtureTask
-from labkit.evals.harbor import is_harbor
-from labkit.evals.harborsolution import HarborSolution
 from labkit.evals.metrics import AtK, Figures
 from labkit.evals.named import Named, Options, open_candidate
-from labkit.evals.references import KNOWN_FIXES, REFERENCES, reference
+from labkit.evals.references import REFERENCES, reference
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import to_dict
 from labkit.evals.results import Policy
@@ -183,11 +181,7 @@ class Session:
     @contextmanager
     def candidate(self) -> Iterator[Named]:
         """Give the candidate; raises as `open_candidate` does."""
-        name, tasks = self.asked.candidate, self.asked.suite
-        if name == KNOWN_FIXES and is_harbor(tasks):
-            solution = HarborSolution(tasks=tasks, sandbox=self.sandbox(), image=self.image)
-            yield Named(name=name, description="each task's own solution", candidate=solution)
-            return
+        name = self.asked.candidate
         if name in REFERENCES:
             yield reference(name, self.tasks)
             return

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli.options import HolderKey, SandboxName
+from labkit.cli.options import HolderKey, Me, SandboxName
 
 Suite = Annotated[Path, typer.Option("--suite", metavar="SUITE", help="A suite's file or folder.")]
 Candidate = Annotated[
@@ -101,6 +101,7 @@ def finalize(
     image: Image = "",
     val: Val = None,
     key: HolderKey = "",
+    me: Me = "",
     as_json: AsJson = False,
 ) -> None:
     """Score the sealed test split, once and for all, and record that it was."""
@@ -110,4 +111,4 @@ def finalize(
         suite=suite, candidate=candidate, n=n, ks=ks, workers=workers, seed=seed, policy=policy,
         timeout=timeout, sandbox=sandbox, image=image, as_json=as_json,
     )  # fmt: skip
-    raise typer.Exit(finalizing.finalize(run, val, key))
+    raise typer.Exit(finalizing.finalize(run, val, key, me))

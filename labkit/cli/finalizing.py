@@ -15,6 +15,7 @@ from labkit.cli.console import say
 from labkit.cli.evalruns import Asked, Plan, Session, locked, told
 from labkit.cli.identity import own_identity
 from labkit.cli.lab import now
+from labkit.cli.witness import Witness
 from labkit.errors import InputError, IntegrityError, PhaseError, not_written
 from labkit.evals.case import EvalSuite, Split
 from labkit.evals.ledger import BEGUN, COMPLETED, RESUMED, Entry, Ledger, Look
@@ -46,13 +47,15 @@ class _Final:
     opened: Opened
     ledger: Ledger
     folder: Path
+    witness: Witness | None
 
 
-def finalize(asked: Asked, val: Path | None, key: str) -> int:
+def finalize(asked: Asked, val: Path | None, key: str, me: str) -> int:
     """Score the test split, record it, tell the figures, and return the exit code."""
     found = read_suite(asked.suite)
     _require_split(found)
     before = _val_report(found, val)
+    witness = Witness.of(found.path, me)
     session = Session.of(asked)
     with session.candidate() as candidate:
         split = open_split(found.path, own_identity(key))
@@ -60,10 +63,13 @@ def finalize(asked: Asked, val: Path | None, key: str) -> int:
             opened=split,
             ledger=Ledger(Places(found.path).ledger, split.salt),
             folder=found.runs / f"{_FOLDER}-{split.record.commitment[:8]}",
+            witness=witness,
         )
         with locked(final.folder), _private(split.record.commitment) as private:
             tests = split.lay_out(private / "split")
             _begin(final, _look(asked, tests.suite, split, candidate))
+            if witness:
+                witness.begun(split.record.suite, split.record.commitment)
             plan = Plan(
                 split=Split.TEST,
                 folder=final.folder,
@@ -124,11 +130,7 @@ def _begin(final: _Final, look: Look) -> None:
     """Record that the look begins, or go on with the same one; refuse any other."""
     entries = final.ledger.entries()
     if not entries:
-        if final.folder.exists():
-            raise IntegrityError(
-                f"{final.folder} is a look at this split, and {final.ledger.path} is gone",
-                hint="restore it from git",
-            )
+        _require_none(final, look.commitment)
         final.ledger.begin(
             Entry(
                 event=BEGUN,
@@ -186,6 +188,18 @@ def _sittings(ledger: Ledger) -> list[str]:
     ]
 
 
+def _require_none(final: _Final, commitment: str) -> None:
+    """Refuse to begin a look that, as other places know, is not the first."""
+    known = f"{final.folder} is" if final.folder.exists() else ""
+    if final.witness and (member := final.witness.looked(commitment)):
+        known = f"the signed log of {member} tells of"
+    if known:
+        raise IntegrityError(
+            f"{known} a look at this split, and {final.ledger.path} is gone",
+            hint="restore it from git",
+        )
+
+
 def _shown(look: Look) -> str:
     settings = ", ".join(
         f"{name} {value}" for name, value in look.settings.items() if name != "code" and value
@@ -204,10 +218,11 @@ def _end(final: _Final, report: RunReport) -> None:
     samples = final.folder / SAMPLES
     recipients = final.opened.record.recipients
     rewrite(final.folder / _SEALED_SAMPLES, seal(read_bytes(samples), recipients))
-    final.ledger.complete(
-        at=now().isoformat(timespec="seconds"),
-        digest=digest(read_bytes(final.folder / NAME)),
-    )
+    made = digest(read_bytes(final.folder / NAME))
+    final.ledger.complete(at=now().isoformat(timespec="seconds"), digest=made)
+    if final.witness:
+        record = final.opened.record
+        final.witness.completed(record.suite, record.commitment, made)
     samples.unlink()
     count = counted(final.opened.record.cases, "case")
     say(f"{count} scored; recorded in {final.ledger.path}: commit it")

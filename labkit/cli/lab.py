@@ -39,9 +39,9 @@ class Lab:
     repository: Repository
 
     @classmethod
-    def open(cls) -> Self:
-        """Open the workspace that the current folder lies in."""
-        workspace = Workspace.find(Path.cwd())
+    def open(cls, start: Path | None = None) -> Self:
+        """Open the workspace that a folder, usually the current one, lies in."""
+        workspace = Workspace.find(start or Path.cwd())
         return cls(
             workspace=workspace,
             settings=read_settings(workspace),

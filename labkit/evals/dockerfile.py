@@ -15,6 +15,7 @@ from pathlib import Path
 
 from labkit.errors import InputError
 from labkit.fields import read_bytes
+from labkit.globs import is_pattern, pattern_problem, within
 
 _IGNORED = frozenset(
     {
@@ -82,8 +83,21 @@ class _Reading:
         self._variables: dict[str, str] = {}
         self._needs: list[str] = []
         self._problems: list[str] = []
-        if (context / ".dockerignore").exists():
-            self._problems.append("its .dockerignore is not followed")
+        self._ignored = tuple(self._patterns(context / ".dockerignore"))
+
+    def _patterns(self, file: Path) -> Iterator[str]:
+        """Yield what a .dockerignore leaves out, as `labkit.globs` has it."""
+        text = read_bytes(file).decode(errors="replace") if file.is_file() else ""
+        for line in filter(None, map(str.strip, text.splitlines())):
+            plain = posixpath.normpath(line).strip("/")
+            place = f"/{plain}" if is_pattern(plain) else plain
+            if line.startswith("!") or pattern_problem(place):
+                self._problems.append(f".dockerignore: {_short(line)} is not followed")
+            elif not line.startswith("#"):
+                yield place
+
+    def _is_ignored(self, path: Path) -> bool:
+        return within(path.relative_to(self._context).as_posix(), self._ignored)
 
     def laid(self) -> Laid:
         return Laid(
@@ -165,21 +179,26 @@ class _Reading:
 
     def _place(self, source: str, target: str, *, into: bool, said: str) -> None:
         """Copy what a source means, as Docker does: of a folder, what lies in it."""
-        found = list(self._matching(source))
+        found = [path for path in self._matching(source) if not self._is_ignored(path)]
         if not found:
             self._problems.append(f"{said}: {source} is not there")
         for path in found:
             if path.is_dir():
-                for below in sorted(path.rglob("*")):
-                    if below.is_symlink() or not (below.is_dir() or below.is_file()):
-                        self._problems.append(f"{said}: {below.name} is no plain file")
-                    elif below.is_file():
-                        name = below.relative_to(path).as_posix()
-                        self._files[posixpath.join(target, name)] = below
+                self._place_all(path, target, said)
             elif into or len(found) > 1:
                 self._files[posixpath.join(target, path.name)] = path
             else:
                 self._files[target] = path
+
+    def _place_all(self, folder: Path, target: str, said: str) -> None:
+        for path in sorted(folder.rglob("*")):
+            if self._is_ignored(path):
+                continue
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                self._problems.append(f"{said}: {path.name} is no plain file")
+            elif path.is_file():
+                name = path.relative_to(folder).as_posix()
+                self._files[posixpath.join(target, name)] = path
 
     def _matching(self, source: str) -> Iterator[Path]:
         """Yield what a source means inside the context; a pattern may mean several files."""

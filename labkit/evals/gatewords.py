@@ -131,18 +131,21 @@ def told_noise(found: Comparison) -> str:
     if found.mean is None or found.interval is None:
         return "there is no task that both reports scored one by one, so nothing can be paired"
     low, high = found.interval.low, found.interval.high
-    if found.test.moved:
-        told = (
-            f"{found.test.moved} of {counted(len(found.pairs), 'task')} moved; if nothing had "
-            f"changed, a difference as large would be seen with a chance of "
-            f"{_chance(found.test.p_exact)} (sign-flip test; {_chance(found.test.p_mid)} where "
-            "those just as large count half: mid-p)"
-        )
+    tasks = counted(len(found.pairs), "task")
+    if not found.test.moved:
+        moved = f"none of {tasks} moved"
+    elif not found.mean:
+        moved = f"{found.test.moved} of {tasks} moved, as far up as down"
     else:
-        told = "no task moved, so there is nothing to test"
+        moved = (
+            f"{found.test.moved} of {tasks} moved; if nothing had changed, a difference as large "
+            f"would be seen with a chance of {_chance(found.test.p_exact)} (sign-flip test; "
+            f"{_chance(found.test.p_mid)} where those just as large count half: mid-p)"
+        )
     return (
-        f"the reward differs by {signed(float(found.mean))}, 95 % interval {signed(low)} to "
-        f"{signed(high)}; {told}"
+        f"the reward differs by {signed(found.mean)}, 95 % interval {signed(low)} to "
+        f"{signed(high)}: the candidate may still be up to {points(max(0.0, -low))} worse or "
+        f"{points(max(0.0, high))} better; {moved}"
     )
 
 

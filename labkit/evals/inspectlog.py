@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def write_inspect_log(
             archive.writestr(member, text, compress_type=zipfile.ZIP_DEFLATED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Log:
     report: RunReport
     created: str
@@ -98,7 +99,7 @@ class _Log:
             },
             "model": report.candidate or "unknown",
             "config": {"epochs": report.n, "epochs_reducer": ["mean"]},
-            "scorers": [{"name": name} for name in self._scorers()],
+            "scorers": [{"name": name} for name in self._scorers],
             "metadata": self._metadata(),
         }
 
@@ -118,6 +119,7 @@ class _Log:
             "unusable_cases": {case.id: case.problem for case in report.cases if case.problem},
         }
 
+    @cached_property
     def _scorers(self) -> tuple[str, ...]:
         """Return the names of the scorers: a second one where scores are more than a pass."""
         scores = {trial.score for case in self.report.cases for trial in case.valid}
@@ -154,7 +156,7 @@ class _Log:
             values = {"passed": _MARKS[trial.passed], "score": trial.score}
             made["scores"] = {
                 name: {"value": values[name], "answer": answer, "explanation": why}
-                for name in self._scorers()
+                for name in self._scorers
             }
         return made
 
@@ -184,7 +186,7 @@ class _Log:
                         for metric, value in self._metrics(name).items()
                     },
                 }
-                for name in self._scorers()
+                for name in self._scorers
             ],
         }
 
@@ -198,7 +200,7 @@ class _Log:
             }
         else:
             found = {"accuracy": next((at.value for at in figures.pass_at if at.k == 1), None)}
-            if len(self._scorers()) == 1:
+            if len(self._scorers) == 1:
                 found["stderr"] = figures.standard_error
             found |= {f"pass_at_{at.k}": at.value for at in figures.pass_at}
             found |= {f"pass_hat_{at.k}": at.value for at in figures.pass_hat}
@@ -206,7 +208,7 @@ class _Log:
 
     def _reductions(self) -> Iterator[dict[str, Any]]:
         scored = [case for case in self.report.cases if case.valid_trials]
-        for name in self._scorers():
+        for name in self._scorers:
             values = [
                 float(case.reward or 0) if name == "score" else case.passes / case.valid_trials
                 for case in scored

@@ -80,7 +80,7 @@ class Desk:
     def at(cls, folder: Path) -> "Desk":
         """Set one up with a suite, candidates and a key."""
         desk = cls(folder / "desk", new_identity())
-        desk.folder.mkdir()
+        desk.folder.mkdir(parents=True)
         desk.write("suite.yaml", CASES)
         desk.write("mine.py", ECHO)
         desk.write("asked.txt", "")

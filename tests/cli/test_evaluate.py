@@ -264,7 +264,7 @@ def test_harbor_tasks_are_a_suite(desk: Desk) -> None:
         desk.write(f"harbor/two/{name}", text)
     assert "harbor: 1 case" in desk.done("suite", "check", "harbor").out
     on = ("evaluate", "--suite", "harbor", "--json", "--candidate")
-    for candidate, passed in (("known-fixes", 1), ("nothing", 0), ("cmd:echo 2 > x", 1)):
+    for candidate, passed in (("solutions:harbor", 1), ("nothing", 0), ("cmd:echo 2 > x", 1)):
         values = json.loads(desk.done(*on, candidate).out)
         assert (values["passed"], values["n_scored"]) == (passed, 1), candidate
     desk.refused("suite", "seal", "harbor", says=("harbor has no test case",))

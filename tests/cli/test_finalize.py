@@ -1,13 +1,16 @@
 """`labkit finalize`: one look, recorded before it is taken, and nothing readable left of it."""
 
 import json
+import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cli.desk import Desk
-from cli.labs import wait_for
+from cli.labs import ANA, BEN, Lab, wait_for
 
+from labkit.model import Member
 from labkit.seal import new_identity, open_sealed, write_identity
 
 ON = ("finalize", "--suite", "suite.yaml", "--candidate")
@@ -214,6 +217,33 @@ def test_a_report_of_something_else_is_not_set_beside(desk: Desk) -> None:
         *(*ON, "mine.py:echo", "--val", "theirs"),
         says=("theirs is a report of first-suite, split val",),
     )
+
+
+def test_what_a_killed_labkit_left_of_a_finished_look_goes(desk: Desk) -> None:
+    desk.done(*ON, "mine.py:echo")
+    (run,) = desk.runs()
+    (run / "samples.jsonl").write_text(WORD)
+    answer = desk.done(*ON, "mine.py:echo", code=2)
+    assert "was scored by" in answer.err
+    assert desk.holding(WORD) == []
+
+
+def test_in_a_lab_the_look_is_in_the_signed_log(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("joined")
+    folder = lab.workspace.evals / "suite"
+    desk = Desk.at(lab.folder / "elsewhere")
+    shutil.copytree(desk.folder, folder)
+    lab.done("suite", "seal", "evals/suite", "--to", lab.identity.recipient)
+    words = ("finalize", "--suite", "evals/suite", "--candidate", "evals/suite/mine.py:echo")
+    lab.done(*words, me=ANA)
+    log = [json.loads(line) for line in lab.workspace.log(Member(ANA)).read_text().splitlines()]
+    assert [line["action"] for line in log[-2:]] == ["finalize", "finalized"]
+    commitment = json.loads((folder / "suite.test.json").read_text())["commitment"]
+    assert log[-2]["digests"] == {"commitment": commitment}
+    shutil.rmtree(lab.workspace.evals / "suite-runs")
+    (folder / "suite.finalized.jsonl").unlink()
+    says = (f"the signed log of {ANA} tells of a look at this split",)
+    lab.refused(*words, me=BEN, code=3, says=says)
 
 
 @pytest.mark.bubblewrap

@@ -131,9 +131,24 @@ def test_what_is_not_understood(context: Path, line: str, problem: str) -> None:
     assert problem in told
 
 
+def test_what_is_ignored_is_not_copied(context: Path) -> None:
+    ignored = "# no\nDockerfile\n.dockerignore\n/lib/deep/\ndata/*.csv\n*.md\n"
+    (context / ".dockerignore").write_text(ignored, encoding="utf-8")
+    (context / "lib" / "notes.md").write_text("x", encoding="utf-8")
+    (context / "notes.md").write_text("x", encoding="utf-8")
+    found = laid(context, "COPY . /app")
+    assert set(placed(found, context).values()) == {"app.py", "lib/a.py", "lib/notes.md"}
+    assert found.problems == ()
+    assert "data/one.csv is not there" in laid(context, "COPY data/one.csv /x").problems[0]
+
+
+@pytest.mark.parametrize("line", ["!app.py", "[z-a]"])
+def test_what_of_a_dockerignore_is_not_understood(context: Path, line: str) -> None:
+    (context / ".dockerignore").write_text(f"{line}\n", encoding="utf-8")
+    assert laid(context).problems == (f".dockerignore: {line} is not followed",)
+
+
 def test_what_is_no_dockerfile(context: Path) -> None:
-    (context / ".dockerignore").write_text("app.py\n", encoding="utf-8")
-    assert laid(context).problems == ("its .dockerignore is not followed",)
     (context / "Dockerfile").write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8"):
         follow(context / "Dockerfile")

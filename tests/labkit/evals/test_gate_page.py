@@ -24,9 +24,12 @@ def test_the_workflow_can_be_read_and_tells_every_exit_code() -> None:
     steps = yaml.safe_load(block)["jobs"]["gate"]["steps"]
     scripts = "\n".join(step.get("run", "") for step in steps)
     assert all(f"{code}) " in scripts for code in EXIT_CODES.values())
-    known = {word for param in COMMANDS["labkit gate"].params for word in param.opts}
-    asked = scripts.split("labkit gate")[1].split(">>")[0]
-    assert set(re.findall(r"--[a-z]+", asked)) <= known
+    for command in ("labkit evaluate", "labkit gate"):
+        known = {word for param in COMMANDS[command].params for word in param.opts}
+        asked = re.split(r"\n(?! )|>>", scripts.split(command)[1])[0]
+        typed = set(re.findall(r"(?<= )--?[a-z]+", asked))
+        assert typed, command
+        assert typed <= known
 
 
 def test_every_option_stands_on_the_page() -> None:

@@ -39,11 +39,15 @@ def test_the_text_tells_verdict_why_which_tasks_how_large_and_how_often_for_noth
     assert "note: 1 case was scored before and could not be measured now: t08." in text
 
 
-def test_no_difference_is_not_told_as_one_that_is_seen_by_chance() -> None:
-    same = report({"a": "PP", "b": "FF"})
-    text = to_text(RegressionGate().decide(same, same))
-    assert "no task moved, so there is nothing to test" in text
-    assert "as large" not in text
+def test_a_pass_says_how_much_worse_the_candidate_may_still_be() -> None:
+    one = report({"a": "P", "b": "F", "c": "P"})
+    text = to_text(RegressionGate().decide(one, one))
+    assert text.startswith("PASS: ")
+    assert "the candidate may still be up to 56.1 points worse or 56.1 points better" in text
+    assert "none of 3 tasks moved\n" in text
+    other = report({"a": "F", "b": "P", "c": "P"})
+    text = to_text(RegressionGate(cases=CaseRule.OFF).decide(one, other))
+    assert "2 of 3 tasks moved, as far up as down\n" in text
 
 
 def test_json_holds_figures_exactly() -> None:
