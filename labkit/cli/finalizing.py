@@ -6,10 +6,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from labkit import __version__
+from labkit.cli.closing import CLOSED_NOTE, as_begun, closing
 from labkit.cli.console import say
 from labkit.cli.evalruns import Asked, Plan, Session, locked
 from labkit.cli.evaltold import told
@@ -17,27 +18,22 @@ from labkit.cli.identity import own_identity
 from labkit.cli.lab import now
 from labkit.cli.witness import Witness
 from labkit.errors import InputError, IntegrityError, PhaseError, not_written
-from labkit.evals.case import EvalCase, EvalSuite, Split
-from labkit.evals.ledger import BEGUN, CLOSED, COMPLETED, Entry, Ledger, Look
+from labkit.evals.case import EvalSuite, Split
+from labkit.evals.ledger import BEGUN, CLOSED, COMPLETED, RESUMED, Entry, Ledger, Look
 from labkit.evals.named import Named
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import NAME, read_report
-from labkit.evals.runfolder import MADE_OF, SCHEMA
-from labkit.evals.sample import Trial
 from labkit.evals.sealedsplit import Opened, Places, open_split, sealed_split
 from labkit.evals.store import NAME as SAMPLES
 from labkit.evals.suitefile import SuiteFile, read_suite
 from labkit.evals.tuned import tuned_words
-from labkit.fields import counted, read_bytes, read_json
+from labkit.fields import counted, read_bytes
 from labkit.seal import seal
 from labkit.suite import digest
 from labkit.workspace import replace as rewrite
 
 _FOLDER = "final"
 _SEALED_SAMPLES = f"{SAMPLES}.age"
-_CLOSED_NOTE = (
-    "The look was closed with what was measured: samples without a verdict are not taken again."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +65,7 @@ def finalize(asked: Asked, wanted: Wanted) -> int:
     before = _val_report(found, wanted.val)
     witness = Witness.of(found.path, wanted.me)
     session = Session.of(asked)
-    with _closing(asked) if wanted.close else session.candidate() as candidate:
+    with closing(asked.candidate) if wanted.close else session.candidate() as candidate:
         split = open_split(found.path, own_identity(wanted.key))
         final = _Final(
             opened=split,
@@ -85,6 +81,7 @@ def finalize(asked: Asked, wanted: Wanted) -> int:
             _begin(final, _look(asked, tests.suite, split, candidate))
             if witness:
                 witness.begun(split.record.suite, split.record.commitment)
+            notes = (*notes, *_sittings(final.ledger))
             report = _measured(session, candidate, tests, final, notes)
             _end(final, report)
     code = told(report, as_json=asked.as_json, reasons=False)
@@ -104,35 +101,13 @@ def _measured(
     for note in notes:
         say(f"labkit: warning: {note}")
     if final.close:
-        notes = (*notes, _CLOSED_NOTE)
-        (begun,) = final.ledger.entries()
-        candidate = replace(
-            candidate,
-            code=str(begun.look.settings.get("code", "")),
-            sandbox=_sandbox_then(final.folder),
-        )
+        notes = (*notes, CLOSED_NOTE)
+        candidate = as_begun(candidate, final.ledger.entries()[0].look, final.folder)
     wanted = {case.id for case in tests.suite.cases}
     tools = session.tools(tests, wanted)
     plan = Plan(split=Split.TEST, folder=final.folder, notes=notes, retry=not final.close)
     with session.set_up(tests, wanted, tools) as suite:
         return session.measure(candidate, suite, tools, plan)
-
-
-def _sandbox_then(folder: Path) -> str:
-    file = folder / MADE_OF
-    made = read_json(file, schema=SCHEMA) if file.is_file() else {}
-    return str(made.get("settings", {}).get("sandbox", ""))
-
-
-@contextmanager
-def _closing(asked: Asked) -> Iterator[Named]:
-    """Give a candidate that answers nothing: its program need not be there any more."""
-
-    def answer(case: EvalCase, trial: Trial) -> object:
-        del case, trial
-        raise InputError("the look was closed before this sample was taken")
-
-    yield Named(name=asked.candidate, description="nothing more", candidate=answer)
 
 
 def _require_split(found: SuiteFile) -> None:
@@ -190,8 +165,9 @@ def _begin(final: _Final, look: Look) -> None:
             )
         )
         return
-    last = entries[-1]
-    who = f"{last.by} with {last.look.candidate} on {last.at[:16].replace('T', ' at ')}"
+    begun, last = entries[0], entries[-1]
+    at = (last if last.event in (COMPLETED, CLOSED) else begun).at
+    who = f"{begun.by} with {last.look.candidate} on {at[:16].replace('T', ' at ')}"
     if last.event in (COMPLETED, CLOSED):
         _require_report(final, last)
         closed = " (closed before all was measured)" if last.event == CLOSED else ""
@@ -207,7 +183,35 @@ def _begin(final: _Final, look: Look) -> None:
             hint=f"only the same look goes on: {_shown(last.look)}; with --close it ends with what "
             "was measured",
         )
-    say(f"{'closing' if final.close else 'going on with'} the look that {who} began")
+    _resume(final)
+    going = "closing" if final.close else "going on with"
+    say(f"{going} the look that {who} began; the ledger says so")
+
+
+def _resume(final: _Final) -> None:
+    """Record that an interrupted look goes on; refuse one whose samples were taken away."""
+    samples = final.folder / SAMPLES
+    ended = [final.folder / name for name in (NAME, _SEALED_SAMPLES)]
+    if not samples.exists() and any(path.exists() for path in ended):
+        raise IntegrityError(
+            f"{final.folder} is of a look that had come to its end: {final.ledger.path} has lost "
+            f"the line that said so, or the folder its {SAMPLES}",
+            hint="restore both, from git or a backup",
+        )
+    there = read_bytes(samples).count(b"\n") if samples.exists() else 0
+    final.ledger.resume(by=_user(), at=now().isoformat(timespec="seconds"), samples=there)
+
+
+def _sittings(ledger: Ledger) -> list[str]:
+    """Return what the report says of a look that was not taken at once."""
+    resumed = [entry for entry in ledger.entries() if entry.event == RESUMED]
+    if not resumed:
+        return []
+    found = ", ".join(str(entry.samples) for entry in resumed)
+    return [
+        f"This look was interrupted and resumed {counted(len(resumed), 'time')}; samples that lay "
+        f"there then: {found}."
+    ]
 
 
 def _require_none(final: _Final, commitment: str) -> None:

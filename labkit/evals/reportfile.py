@@ -117,8 +117,13 @@ def read_report(path: Path) -> RunReport:
         return from_dict(values, folder=file.parent)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise IntegrityError(
-            f"{file} is damaged: {error!r}", hint="make it again with labkit evaluate"
+            f"{file} is damaged: {_why(error)}", hint="make it again with labkit evaluate"
         ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong in words: of a missing field, Python says the name alone."""
+    return f"it lacks the field {error}" if isinstance(error, KeyError) else str(error)
 
 
 def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunReport:
