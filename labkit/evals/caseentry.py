@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from labkit.errors import InputError
 from labkit.evals.case import EvalCase, Split
 from labkit.evals.digests import folder_digest, plain
+from labkit.evals.tags import tag_problems
 from labkit.fields import Fields
 from labkit.nodes import plain_node
 
@@ -53,7 +54,7 @@ class Entry:
             reference=self._value("reference"),
             grader_spec=self._grader(grader),
             slices=fields.texts("slices"),
-            tags=fields.texts("tags"),
+            tags=read_tags(fields),
             folder=self._folder(root),
             forbidden=fields.texts("forbidden"),
             split=Split(split),
@@ -110,6 +111,14 @@ class Entry:
             self.fields.problem("folder", f"{folder} cannot be read: {error.strerror}")
             return None
         return folder
+
+
+def read_tags(fields: Fields) -> tuple[str, ...]:
+    """Return the tags of a case; those that are nearly `safety` are a problem."""
+    tags = fields.texts("tags")
+    for problem in tag_problems(tags):
+        fields.problem("tags", problem)
+    return tags
 
 
 def json_entry(case: object, place: str, where: str, problem: str = "") -> Entry:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, Split
-from labkit.evals.caseentry import parse_json, repeats
+from labkit.evals.caseentry import parse_json, read_tags, repeats
 from labkit.evals.digests import files_of
 from labkit.evals.verifiers import BUGGY, EXPECTED, filled_in
 from labkit.fields import Fields, first_words, read_bytes
@@ -186,7 +186,7 @@ def _task(fields: Fields, folder: Path, place: str) -> FixtureTask:
         folder=folder,
         setup=fields.texts("setup"),
         slices=fields.texts("slices"),
-        tags=fields.texts("tags"),
+        tags=read_tags(fields),
         forbidden=forbidden,
         split=Split(fields.word("split", list(Split), instead="val"))
         if "split" in fields

@@ -100,7 +100,7 @@ class EvalRunner:
         if not chosen.cases:
             raise InputError(
                 f"suite {suite.name} has no case" + (f" in the {split} split" if split else ""),
-                hint="labkit suite check lists the cases of each split",
+                hint="labkit suite list lists the cases, each with its split",
             )
         report = self._empty(suite, chosen, split)
         home = RunFolder.take(folder, report, tuple(ids)) if folder else None
