@@ -32,6 +32,7 @@ from labkit.suite import digest
 from labkit.workspace import replace as rewrite
 
 _FOLDER = "final"
+_KEY = "whoever has the key that it was sealed to can do this; --key PATH names a key elsewhere"
 _SEALED_SAMPLES = f"{SAMPLES}.age"
 _WORDS = {
     "suite_version": "other test cases",
@@ -58,7 +59,7 @@ def finalize(asked: Asked, val: Path | None, key: str, me: str) -> int:
     witness = Witness.of(found.path, me)
     session = Session.of(asked)
     with session.candidate() as candidate:
-        split = open_split(found.path, own_identity(key))
+        split = open_split(found.path, own_identity(key, hint=_KEY))
         final = _Final(
             opened=split,
             ledger=Ledger(Places(found.path).ledger, split.salt),

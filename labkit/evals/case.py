@@ -97,6 +97,18 @@ class EvalSuite:
         object.__setattr__(self, "name", name)
 
     @cached_property
+    def _pinned(self) -> tuple[str, dict[str, str]]:
+        """The version, and a digest of each case; every file is read once for both."""
+        contents = [case.content() for case in self.cases]
+        version = _short(contents)
+        return version, {str(each["id"]): _short(each) for each in contents}
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The first 16 hex digits of a SHA-256 over each case's content, by id."""
+        return self._pinned[1]
+
+    @property
     def version(self) -> str:
         """The first 16 hex digits of a SHA-256 over every case's content.
 
@@ -104,7 +116,7 @@ class EvalSuite:
         nothing else: not with the order of cases, slices, tags or keys, nor with splits.
         Raises InputError as `EvalCase.content` does.
         """
-        return digest(canonical_json([case.content() for case in self.cases]))[:16]
+        return self._pinned[0]
 
     def only(self, split: Split | None = None, ids: Sequence[str] = ()) -> "EvalSuite":
         """Return the suite of one split, or of some ids; both narrow it.
@@ -119,6 +131,10 @@ class EvalSuite:
             hint="labkit suite list lists the cases",
         )
         return EvalSuite([case for case in cases if not ids or case.id in ids], self.name)
+
+
+def _short(values: object) -> str:
+    return digest(canonical_json(values))[:16]
 
 
 def _repeated(cases: Sequence[EvalCase]) -> list[str]:

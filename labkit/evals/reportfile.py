@@ -95,6 +95,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "slices": list(case.slices),
         "tags": list(case.tags),
         "problem": case.problem,
+        "digest": case.digest or None,
         "planned": case.planned,
         "valid_trials": case.valid_trials,
         "passes": case.passes,
@@ -153,6 +154,7 @@ def _read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
         slices=tuple(values["slices"]),
         tags=tuple(values["tags"]),
         problem=values["problem"],
+        digest=str(values.get("digest") or ""),
         policy=policy,
         trials=_checked(
             tuple(
