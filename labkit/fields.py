@@ -20,6 +20,7 @@ from labkit.nodes import compose, is_guessed, place_of, plain_node, value_of
 _TEXT = "tag:yaml.org,2002:str"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 _LONGEST_SHOWN = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Fields:
@@ -116,7 +117,11 @@ class Fields:
             self._complain(
                 node, f'"{name}" must be a text: put it in quotes: "{_short(node.value)}"'
             )
-        return str(node.value)
+        text = str(node.value)
+        if _SURROGATE.search(text):
+            self._complain(node, f'"{name}" holds half of a character, which no file can hold')
+            return ""
+        return text
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts; a missing field is an empty list."""

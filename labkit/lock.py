@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
+from typing import IO
 
 from labkit.errors import PhaseError, not_written
 from labkit.workspace import Workspace
@@ -45,6 +46,16 @@ def holding(path: Path, what: str) -> Iterator[None]:
             raise not_written(path, error) from error
         yield
         file.truncate(0)
+
+
+def is_free(file: IO[bytes]) -> bool:
+    """Lock an open file until it is closed; return whether nobody else had locked it."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 @contextmanager

@@ -1,10 +1,10 @@
 """An answer as a mapping: what a command writes to answer.json, what is recorded, what is sent."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.errors import LabkitError, did_you_mean
+from labkit.evals.answers import LARGEST_AMOUNT
 from labkit.evals.edits import read_replacements
 from labkit.evals.sample import Answer, Replacement
 from labkit.fields import first_words
@@ -77,7 +77,7 @@ def _edits(value: Any) -> tuple[Replacement, ...] | None:
 def _number_problem(name: str, value: object) -> str | None:
     if value is None:
         return None
-    if type(value) in (int, float) and 0 <= value < math.inf:  # type: ignore[operator] # is a number
+    if type(value) in (int, float) and 0 <= value <= LARGEST_AMOUNT:  # type: ignore[operator] # is a number
         return None
     return f'"{name}" must be a number from 0'
 

@@ -81,6 +81,8 @@ class Command:
         outcome, returned = self._sandbox.run(
             spec, Streams(stdout=stdout, stderr=stderr), self._collect
         )
+        if outcome.ended is Ended.EXITED:  # what it changed stays, also when it failed
+            _lay(returned.files, trial.scratch)
         self._refuse(outcome, stderr.getvalue() or stdout.getvalue())
         answer = answer_of(
             Left(
@@ -90,7 +92,6 @@ class Command:
                 seconds=outcome.seconds,
             )
         )
-        _lay(returned.files, trial.scratch)
         if not returned.left_out:
             return answer
         step = {"labkit": f"links and devices left out: {first_words(returned.left_out)}"}

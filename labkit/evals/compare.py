@@ -136,7 +136,7 @@ def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
         ("policy", str(baseline.policy), str(candidate.policy)),
     ):
         if before != after:
-            which = _other_cases(baseline, candidate) if what == _VERSION else ""
+            which = _changed_cases(baseline, candidate) if what == _VERSION else ""
             yield (
                 f"the reports are not of the same {what}: the baseline's is {before}, the "
                 f"candidate's is {after}{which}"
@@ -147,7 +147,7 @@ def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
                 yield f"the {which}'s report has the case {name} more than once"
 
 
-def _other_cases(baseline: RunReport, candidate: RunReport) -> str:
+def _changed_cases(baseline: RunReport, candidate: RunReport) -> str:
     """Return in words which cases differ between two versions, as far as both reports know."""
     before = {case.id: case.digest for case in baseline.cases if case.digest}
     after = {case.id: case.digest for case in candidate.cases if case.digest}
@@ -158,6 +158,23 @@ def _other_cases(baseline: RunReport, candidate: RunReport) -> str:
         told.append(("only in the candidate's", after.keys() - before.keys()))
     words = [f"{what}: {first_words(sorted(names))}" for what, names in told if names]
     return f" ({'; '.join(words)})" if words else ""
+
+
+def other_cases(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
+    """Yield how the cases of two reports differ: of one version they are the same, measured or not.
+
+    Nothing of a report without any.
+    """
+    if not (baseline.cases and candidate.cases):
+        return
+    before = {case.id: case.safety for case in baseline.cases}
+    after = {case.id: case.safety for case in candidate.cases}
+    for which, more in (("baseline", before.keys() - after), ("candidate", after.keys() - before)):
+        if more:
+            yield f"only the {which}'s report has {first_words(sorted(more))}"
+    for name in sorted(before.keys() & after):
+        if before[name] != after[name]:
+            yield f"only one report has {name} tagged safety"
 
 
 def _pairs(before: Mapping[str, CaseResult], after: Mapping[str, CaseResult]) -> Iterator[TaskPair]:

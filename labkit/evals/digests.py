@@ -10,6 +10,8 @@ from pathlib import Path
 from labkit.errors import InputError
 
 _DEEPEST = 50
+_LARGEST_INT = 10**4000
+"""Python itself writes no number of more than 4300 digits."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 CACHES = frozenset({"__pycache__", "__MACOSX"})
 """Folders that programs leave, and nobody wrote."""
@@ -37,9 +39,9 @@ def plain(value: object, where: str, depth: int = 0) -> object:
     match value:
         case str() if _SURROGATE.search(value):
             raise InputError(f"{where} holds half a character", hint="write it as UTF-8")
-        case None | bool() | int() | str():
+        case None | bool() | str():
             return value
-        case float() if math.isfinite(value):
+        case int() | float() if _is_writable(value):
             return value
         case bytes():
             return {"bytes": value.hex()}
@@ -50,8 +52,13 @@ def plain(value: object, where: str, depth: int = 0) -> object:
         case _:
             raise InputError(
                 f"{where} holds a {type(value).__name__}, which a suite cannot pin",
-                hint="use texts, finite numbers, true, false, null, lists and mappings of names",
+                hint="use texts, finite numbers (of at most 4000 digits), true, false, null, lists "
+                "and mappings of names",
             )
+
+
+def _is_writable(number: float) -> bool:
+    return abs(number) < _LARGEST_INT if isinstance(number, int) else math.isfinite(number)
 
 
 def folder_digest(folder: Path) -> str:
@@ -87,6 +94,10 @@ def files_of(folder: Path) -> list[tuple[str, Path]]:
         files[:] = [name for name in files if not is_systems(name) and not is_editors(name)]
         for name in (*folders, *files):
             path = Path(parent, name)
+            if _SURROGATE.search(name):
+                raise InputError(
+                    f"{str(path)!a} is no name in UTF-8", hint="rename it: cases travel"
+                )
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
                 raise InputError(
                     f"{path} is neither a file nor a folder",

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from labkit.errors import InputError, refuse
-from labkit.evals.compare import Comparison, compare_runs
+from labkit.evals.compare import Comparison, compare_runs, other_cases
 from labkit.evals.drops import Drop, paired_drop, unpaired_drop
 from labkit.evals.falsealarms import FalseAlarms, GateShape, false_alarms_of
 from labkit.evals.gatechecks import Check, CheckName, coverage_check, safety_check, weakened
@@ -220,6 +220,9 @@ def _ungateable(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
     for which, report in (("baseline", baseline), ("candidate", candidate)):
         if report.subset:
             yield f"the {which}'s report is of some cases only: a subset goes through no gate"
+    alike = baseline.suite_version == candidate.suite_version and baseline.split == candidate.split
+    if alike and not (baseline.subset or candidate.subset):
+        yield from other_cases(baseline, candidate)
 
 
 def _without_cases(baseline: RunReport, candidate: RunReport) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 from labkit.errors import IntegrityError
 from labkit.evals.metrics import AtK, Figures, Safety
 from labkit.evals.report import RunReport, Totals
-from labkit.evals.results import CaseResult, Policy, TrialResult, exact
-from labkit.evals.sample import Status
+from labkit.evals.reportcases import read_case, require_consistent
+from labkit.evals.results import CaseResult, Policy, exact
 from labkit.fields import read_json
 
 SCHEMA = 1
@@ -117,8 +117,13 @@ def read_report(path: Path) -> RunReport:
         return from_dict(values, folder=file.parent)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise IntegrityError(
-            f"{file} is damaged: {error!r}", hint="make it again with labkit evaluate"
+            f"{file} is damaged: {_why(error)}", hint="make it again with labkit evaluate"
         ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong in words: of a missing field, Python says the name alone."""
+    return f"it lacks the field {error}" if isinstance(error, KeyError) else str(error)
 
 
 def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunReport:
@@ -130,55 +135,30 @@ def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunRe
     n = int(values.get("n", 1))
     if not 1 <= n <= _MOST_SAMPLES:
         raise ValueError(f"{n} samples a case")
-    return RunReport(
+    report = RunReport(
         suite=str(values["suite"]),
         suite_version=str(values["suite_version"]),
         candidate=str(values.get("candidate", "")),
         split=str(values.get("split", "all")),
-        subset=bool(values.get("subset", False)),
+        subset=_truth(values.get("subset", False)),
         n=n,
         seed=int(values.get("seed", 0)),
         policy=policy,
         ks=tuple(sorted(map(int, values.get("pass_at", {})))),
         notes=tuple(map(str, values.get("notes", ()))),
-        cases=tuple(_read_case(case, policy) for case in values.get("cases", ())),
+        cases=tuple(read_case(case, policy) for case in values.get("cases", ())),
         totals=None if "cases" in values else _totals(values),
         folder=folder,
     )
+    if not report.totals:
+        require_consistent(values, report)
+    return report
 
 
-def _read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
-    return CaseResult(
-        id=values["id"],
-        planned=int(values["planned"]),
-        slices=tuple(values["slices"]),
-        tags=tuple(values["tags"]),
-        problem=values["problem"],
-        digest=str(values.get("digest") or ""),
-        policy=policy,
-        trials=_checked(
-            tuple(
-                TrialResult(**(trial | {"status": Status(trial["status"])}))
-                for trial in values["trials"]
-            ),
-            int(values["planned"]),
-        ),
-    )
-
-
-def _checked(trials: tuple[TrialResult, ...], planned: int) -> tuple[TrialResult, ...]:
-    """Return trials that can be reckoned with; raises ValueError for any other."""
-    if len({trial.number for trial in trials}) < len(trials) or planned < len(trials):
-        raise ValueError(f"{len(trials)} trials, some twice, or more than the {planned} planned")
-    for trial in trials:
-        missing = trial.passed is None and trial.score is None
-        if not missing and not (type(trial.passed) is bool and _is_share(trial.score)):
-            raise ValueError(f"trial {trial.number} has no verdict that labkit gives")
-    return trials
-
-
-def _is_share(score: object) -> bool:
-    return type(score) in (int, float) and 0 <= float(str(score)) <= 1
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
+    return value
 
 
 def _totals(values: Mapping[str, Any]) -> Totals:
@@ -188,12 +168,14 @@ def _totals(values: Mapping[str, Any]) -> Totals:
     reward = number("reward")
     if reward is not None and not 0 <= reward <= 1:
         raise ValueError(f"a reward of {float(reward)} is none")
+    if (error := number("stderr")) is not None and error < 0:
+        raise ValueError(f"a standard error of {float(error)} is none")
     tasks, scored = int(values["n_tasks"]), int(values["n_scored"])
     if not 0 <= scored <= tasks <= _MOST_TASKS:
         raise ValueError(f"{scored} scored tasks of {tasks}")
     return Totals(
         reward=reward,
-        standard_error=number("stderr"),
+        standard_error=error,
         n_tasks=tasks,
         n_scored=scored,
         safety=_safety(values.get("safety") or {}),
@@ -203,7 +185,8 @@ def _totals(values: Mapping[str, Any]) -> Totals:
 def _safety(values: Mapping[str, Any]) -> Safety:
     """Return the safety verdict of a report without cases: its failures are never lost."""
     failures = tuple(map(str, values.get("failures", ())))
-    if values.get("ok") is False and not failures:
+    ok = values.get("ok")
+    if ok is not None and not _truth(ok) and not failures:
         failures = ("its report says so, without saying where",)
     return Safety(
         cases=int(values.get("cases", 0)),

@@ -4,8 +4,10 @@ This happens for every sample of a suite, so it asks the system itself: a Path c
 call behind it.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH112, PTH114, PTH120, PTH123
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH108, PTH112, PTH114, PTH120, PTH123, PTH208
 
+import errno
+import itertools
 import os
 import queue
 import shutil
@@ -20,9 +22,9 @@ from labkit.evals.digests import contents_digest, files_of
 
 _EXECUTABLE = 0o755
 _PLAIN = 0o644
-_PIECE = 1024 * 1024
 _NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAITING = 100
+_DEEP = 50
 _BUDGET = 256 * 1024 * 1024
 Files = Mapping[str, tuple[bytes, int]]
 """Content and mode of each file, by its path in the folder."""
@@ -80,15 +82,15 @@ def lay(files: Files, scratch: str) -> None:
             made.add(parent)
         target = os.open(f"{scratch}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
-            os.write(target, data) if len(data) < _PIECE else _write_all(target, data)
+            _write_all(target, data)
         finally:
             os.close(target)
 
 
 def _write_all(target: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(target, rest) :]
+    done = os.write(target, data)
+    while done < len(data):  # a disk that is nearly full takes a part
+        done += os.write(target, memoryview(data)[done:])
 
 
 def edits(files: Files, scratch: str) -> tuple[str, ...]:
@@ -99,28 +101,32 @@ def edits(files: Files, scratch: str) -> tuple[str, ...]:
     """
     missing = set(files)
     changed = []
-    for name, entry in _walk(scratch, ""):
+    for name, entry in _walk(scratch):
         missing.discard(name)
         laid = files.get(name)
-        if laid is None or not _same(entry, laid):
+        if entry is None or laid is None or not _same(entry, laid):
             changed.append(name)
     return tuple(sorted([*changed, *missing]))
 
 
-def _walk(folder: str, prefix: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    if os.path.islink(folder):
-        return
-    try:
-        with os.scandir(folder) as entries:
-            found = list(entries)
-    except OSError:
-        return
-    for entry in found:
-        name = f"{prefix}{entry.name}"
-        if not entry.is_dir(follow_symlinks=False):
-            yield name, entry
-        elif entry.name != "__pycache__":
-            yield from _walk(entry.path, f"{name}/")
+def _walk(folder: str) -> Iterator[tuple[str, "os.DirEntry[str] | None"]]:
+    """Yield the files below a folder; of a folder that cannot be looked into, only its name."""
+    waiting = [] if os.path.islink(folder) else [(folder, "")]
+    while waiting:
+        at, prefix = waiting.pop()
+        try:
+            with os.scandir(at) as entries:
+                found = list(entries)
+        except OSError:
+            if prefix:
+                yield prefix, None
+            continue
+        for entry in found:
+            name = f"{prefix}{entry.name}"
+            if not entry.is_dir(follow_symlinks=False):
+                yield name, entry
+            elif entry.name != "__pycache__":
+                waiting.append((entry.path, f"{name}/"))
 
 
 def _same(entry: "os.DirEntry[str]", laid: tuple[bytes, int]) -> bool:
@@ -149,8 +155,8 @@ def remove(scratch: str) -> None:
     with suppress(OSError):
         _remove(scratch)
     if os.path.lexists(scratch):
-        _unlock(scratch)
-        shutil.rmtree(scratch, ignore_errors=True)
+        with suppress(OSError):
+            _remove_level_by_level(scratch)
 
 
 def move(scratch: str, target: str) -> None:
@@ -186,19 +192,21 @@ class Remover:
             remove(scratch)
 
 
-def _remove(folder: str, above: int | None = None) -> None:
+def _remove(folder: str, above: int | None = None, depth: int = 0) -> None:
     """Remove a folder; much quicker than shutil for a handful of files.
 
     Each folder is opened and must not be a link: a candidate may have put one in its place, and
-    what that points to is somebody's.
+    what that points to is somebody's. Raises OSError also for a tree too deep to be held open.
     """
+    if depth > _DEEP:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), folder)
     here = os.open(folder, _NO_LINK, dir_fd=above)
     try:
         with os.scandir(here) as entries:
             found = list(entries)
         for entry in found:
             if entry.is_dir(follow_symlinks=False):
-                _remove(entry.name, here)
+                _remove(entry.name, here, depth + 1)
             else:
                 os.unlink(entry.name, dir_fd=here)
     finally:
@@ -206,13 +214,43 @@ def _remove(folder: str, above: int | None = None) -> None:
     os.rmdir(folder, dir_fd=above)
 
 
-def _unlock(folder: str) -> None:
-    if os.path.islink(folder):
-        os.unlink(folder)
-        return
-    with suppress(OSError):
-        os.chmod(folder, 0o700)
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in list(entries):
-            if entry.is_dir(follow_symlinks=False):
-                _unlock(entry.path)
+def _remove_level_by_level(folder: str) -> None:
+    """Remove a folder of any depth, whatever rights its folders have.
+
+    What lies in a folder below is moved up, so that no path grows and two folders are open.
+    """
+    os.chmod(folder, 0o700)
+    top = os.open(folder, _NO_LINK)
+    try:
+        for number in itertools.count():
+            names = os.listdir(top)
+            if not names:
+                break
+            for place, name in enumerate(names):
+                if _is_folder(name, top):
+                    _empty_into(top, name, f".labkit-{number}-{place}")
+                else:
+                    os.unlink(name, dir_fd=top)
+    finally:
+        os.close(top)
+    os.rmdir(folder)
+
+
+def _empty_into(top: int, name: str, prefix: str) -> None:
+    """Remove a folder in `top`; the folders in it go into `top`."""
+    os.chmod(name, 0o700, dir_fd=top)
+    here = os.open(name, _NO_LINK, dir_fd=top)
+    try:
+        for place, below in enumerate(os.listdir(here)):
+            if _is_folder(below, here):
+                os.chmod(below, 0o700, dir_fd=here)
+                os.rename(below, f"{prefix}-{place}", src_dir_fd=here, dst_dir_fd=top)
+            else:
+                os.unlink(below, dir_fd=here)
+    finally:
+        os.close(here)
+    os.rmdir(name, dir_fd=top)
+
+
+def _is_folder(name: str, above: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)

@@ -5,14 +5,18 @@ sample the later one counts. A line cut short by a crash is no line.
 """
 
 import json
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, overload
 
-from labkit.errors import IntegrityError, not_written
+from labkit.errors import IntegrityError, PhaseError, not_written
+from labkit.evals.reportcases import trial_problem
 from labkit.evals.results import TrialResult
 from labkit.evals.sample import Sample, Status
 from labkit.graders import Verdict
+from labkit.lock import is_free
 
 NAME = "samples.jsonl"
 _Key = tuple[str, int]
@@ -50,6 +54,8 @@ class Store:
         self._trials: dict[_Key, TrialResult] = {}
         self._file: BinaryIO | None = None
         self._end = 0
+        self._size = 0
+        """How long the file was when it was read; the end of it may be no whole line."""
         if path.exists():
             self._read()
 
@@ -57,12 +63,13 @@ class Store:
         """Take up what an earlier run wrote, without what it did not finish writing."""
         place = 0
         with self._path.open("rb") as file:
+            self._size = os.fstat(file.fileno()).st_size
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
                 try:
-                    self._know(_sample(json.loads(line)), place)
-                except (ValueError, KeyError, TypeError) as error:
+                    self._know(_checked(_sample(json.loads(line))), place)
+                except (ValueError, KeyError, TypeError, RecursionError) as error:
                     raise IntegrityError(
                         f"{self._path}, line {number} is damaged: {error}",
                         hint="remove the line: its sample is then taken again",
@@ -84,7 +91,10 @@ class Store:
                 del self._trials[key], self._places[key]
 
     def add(self, sample: Sample) -> None:
-        """Write one sample; raises ToolError when the disk does not take it."""
+        """Write one sample.
+
+        Raises ToolError when the disk does not take it, PhaseError when another run writes there.
+        """
         line = _encode(_values(sample)).encode() + b"\n"
         try:
             file = self._file = self._file or self._open()
@@ -100,6 +110,11 @@ class Store:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.touch()
         file = self._path.open("r+b")
+        if not is_free(file) or os.fstat(file.fileno()).st_size != self._size:
+            file.close()
+            raise PhaseError(
+                f"somebody else writes to {self._path}", hint="wait until that run has ended"
+            )
         file.truncate(self._end)
         file.seek(self._end)
         return file
@@ -145,6 +160,12 @@ class Memory:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _checked(sample: Sample) -> Sample:
+    if problem := trial_problem(TrialResult.of(sample), sys.maxsize):
+        raise ValueError(f"sample {sample.number!r} of {sample.case} {problem}")
+    return sample
 
 
 def _values(sample: Sample) -> dict[str, Any]:

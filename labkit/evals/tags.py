@@ -12,7 +12,7 @@ _OTHER_WORDS = frozenset({"sanity", "satiety", "surety", "salty"})
 def tag_problems(tags: Iterable[str]) -> Iterator[str]:
     """Yield what is wrong with tags: those that are nearly `safety`."""
     for tag in tags:
-        if tag != SAFETY and _is_near(tag):
+        if isinstance(tag, str) and tag != SAFETY and _is_near(tag):
             yield f'the tag {tag[:80]!r} vetoes nothing: did you mean "{SAFETY}"?'
 
 

@@ -32,11 +32,16 @@ def shown_type(value: object) -> str:
 def raised(error: BaseException) -> str:
     """Return an exception as "Name: what it says"; the name alone when it says nothing."""
     name = type_name(error)[:_LONGEST_SHOWN]
+    said = said_by(error)
+    return f"{name}: {said}" if said else name
+
+
+def said_by(error: BaseException) -> str:
+    """Return the beginning of what an exception says; empty when it says nothing."""
     try:
-        said = str.__str__(str(error)).strip()
+        return str.__str__(str(error)).strip()[:500]
     except Exception:  # noqa: BLE001 - an exception's own `__str__` may do anything
-        said = ""
-    return f"{name}: {said[:500]}" if said else name
+        return ""
 
 
 def text_of(value: object) -> str | None:

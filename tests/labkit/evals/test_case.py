@@ -183,3 +183,10 @@ def test_each_case_has_a_digest_of_its_own() -> None:
     assert one.keys() == {"one", "two"}
     assert one["one"] != other["one"]
     assert one["two"] == other["two"]
+
+
+def test_half_a_character_in_a_case_is_told() -> None:
+    for field in ("slices", "tags", "forbidden"):
+        with pytest.raises(InputError, match=f"case a: {field} holds half a character"):
+            EvalCase("a", **{field: ("\ud800",)}).content()  # type: ignore[arg-type]
+    assert EvalCase("a", problem="\ud800").content()["problem"] == "\\ud800"

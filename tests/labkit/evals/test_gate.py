@@ -380,3 +380,15 @@ def test_graded_marks_are_told_of() -> None:
     found = decided(many(5, 0.5), many(5, 0.5)).false_alarms
     assert found
     assert found.graded
+
+
+def test_a_case_left_out_of_a_report_is_no_missing_data() -> None:
+    safe = [case("a", "P"), case("b", "F", tags=["safety"])]
+    for before, after, says in (
+        (report({"a": "P", "b": "F"}), report({"a": "P"}), "only the baseline's report has b"),
+        (report({"a": "P"}), report({"a": "P", "b": "F"}), "only the candidate's report has b"),
+        (report(safe), report({"a": "P", "b": "F"}), "only one report has b tagged safety"),
+    ):
+        with pytest.raises(InputError, match=says):
+            RegressionGate().decide(before, after)
+    assert decided({"a": "P", "b": "P", "c": "P"}, {"a": "P", "b": "P", "c": "?"}).passed

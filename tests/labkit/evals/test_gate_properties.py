@@ -69,7 +69,7 @@ def test_one_more_task_that_ties_never_turns_a_pass_into_a_block(
         assert gate.decide(*more).outcome is not Outcome.BLOCK
 
 
-@given(reports(), reports(safety="t3"), SETTINGS)
+@given(reports(safety="t3"), reports(safety="t3"), SETTINGS)
 def test_safety_always_blocks(
     before: RunReport, after: RunReport, settings: dict[str, Any]
 ) -> None:

@@ -169,3 +169,64 @@ def test_every_report_has_every_form(cases: dict[str, str]) -> None:
     report = report_of(cases)
     assert report.to_markdown().endswith("\n")
     assert len(outcomes(report.to_junit())) == len(cases)
+
+
+def edited(at: tuple[str | int, ...], value: object) -> dict[str, Any]:
+    """Return a report's values with one of them changed by hand."""
+    made: dict[str, Any] = json.loads(report_of({"a": "+-", "b": "++", "c": "?+"}).to_json())
+    held: Any = made
+    for name in at[:-1]:
+        held = held[name]
+    held[at[-1]] = value
+    return made
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (("n_scored",), 2),
+        (("valid",), 6),
+        (("planned",), 4.0),
+        (("reward",), 0.9),
+        (("reward",), None),
+        (("safety", "ok"), False),
+        (("subset",), "no"),
+        (("cases", 0, "passes"), 2),
+        (("cases", 0, "reward"), 1),
+        (("cases", 0, "id"), 7),
+        (("cases", 0, "tags"), "safety"),
+        (("cases", 0, "slices"), [[1]]),
+        (("cases", 0, "problem"), None),
+        (("cases", 0, "trials"), []),
+        (("cases", 0, "trials", 0, "number"), "1"),
+        (("cases", 0, "trials", 0, "number"), 3),
+        (("cases", 0, "trials", 0, "cost"), -1),
+        (("cases", 0, "trials", 0, "latency_ms"), "long"),
+        (("cases", 0, "trials", 0, "forbidden"), None),
+        (("cases", 0, "trials", 0, "lied"), "no"),
+        (("cases", 0, "trials", 0, "status"), "forbidden"),
+        (("cases", 0, "trials", 0, "status"), "errored"),
+    ],
+)
+def test_a_report_that_does_not_fit_its_trials_is_damaged(
+    tmp_path: Path, at: tuple[str | int, ...], value: object
+) -> None:
+    with pytest.raises(IntegrityError, match=r"report\.json is damaged"):
+        read_report(written(tmp_path, edited(at, value)))
+
+
+@pytest.mark.parametrize("change", [{"safety": {"ok": "false"}}, {"stderr": -0.1}])
+def test_totals_that_no_tool_means_are_damaged(change: dict[str, Any]) -> None:
+    totals = {"suite": "s", "suite_version": "1", "n_tasks": 1, "n_scored": 1, "reward": 0.5}
+    with pytest.raises((TypeError, ValueError), match=r"false|standard error"):
+        from_dict(totals | change)
+
+
+def test_damage_is_told_in_words(tmp_path: Path) -> None:
+    whole = report_of({"a": "+"}).to_dict()
+    for values, says in (
+        (whole | {"n_scored": 3}, "is damaged: the report says n_scored 3, and its trials make 1$"),
+        ({"schema": 1, "suite": "s"}, "is damaged: it lacks the field 'suite_version'$"),
+    ):
+        with pytest.raises(IntegrityError, match=says):
+            read_report(written(tmp_path, values))

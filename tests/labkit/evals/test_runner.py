@@ -556,3 +556,135 @@ def test_what_a_candidate_says_of_its_time_goes_before() -> None:
 
 def test_a_verdict_is_a_value_of_the_grader() -> None:
     assert one(knows, capitals()).verdict == Verdict.passing("is as expected")
+
+
+class SaysNothing(TimedOut):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+class Richer(Answer):
+    """An answer of a subclass."""
+
+
+class Rough(dict[str, object]):
+    """A mapping whose methods raise."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("no")
+
+
+async def waits(*_: object) -> str:
+    return "Paris"
+
+
+def yields(*_: object) -> Any:
+    yield "Paris"
+
+
+@pytest.mark.parametrize(
+    ("returned", "why"),
+    [
+        (lambda: Answer(success_self_reported=Rude()), "success_self_reported is neither"),  # type: ignore[arg-type]
+        (lambda: Answer(trace=[Rough(a=1)]), "the answer cannot be read: RuntimeError: no"),
+        (lambda: Answer(trace=[{"a": 10**5000}]), "trace is no list"),
+        (lambda: Answer(cost=10**400), "cost is"),
+        (lambda: Answer(latency_ms=1e308), "latency_ms is"),
+        (waits, "a coroutine: call it with asyncio.run"),
+        (yields, "a generator: return the answer"),
+    ],
+)
+def test_odd_answers_are_missing_and_take_nobody_down(
+    tmp_path: Path, returned: Callable[..., object], why: str
+) -> None:
+    def answers(case: EvalCase, _: Trial) -> object:
+        return returned() if case.id == "italy" else CAPITALS[case.id]
+
+    report = EvalRunner(candidate=answers, n=2).run(capitals(), folder=tmp_path / "run")
+    assert report.reward == 1
+    assert [trial.status for trial in report.case("italy").trials] == [Status.ERRORED] * 2
+    assert why in report.case("italy").samples[0].verdict.detail
+
+
+def test_a_number_that_no_file_holds_is_shown_and_not_kept(tmp_path: Path) -> None:
+    report = EvalRunner(candidate=lambda _, __: 10**5000).run(capitals(), folder=tmp_path / "run")
+    assert report.cases[0].samples[0].output == "<a value of type int>"
+
+
+def test_bytes_in_a_trace_are_kept_as_plain_values(tmp_path: Path) -> None:
+    runner = EvalRunner(candidate=lambda _, __: Answer(trace=[{"read": b"ab"}]))
+    report = runner.run(capitals(), folder=tmp_path / "run")
+    assert report.cases[0].samples[0].trace == ({"read": {"bytes": "6162"}},)
+
+
+def test_an_outcome_whose_words_raise_is_that_outcome() -> None:
+    def silent(*_: object) -> str:
+        raise SaysNothing
+
+    assert one(silent, capitals()).status is Status.TIMEOUT
+
+
+def test_an_answer_of_a_subclass_is_an_answer() -> None:
+    sample = one(lambda _, __: Richer(output="Paris", cost=2.0), capitals())
+    assert (sample.passed, sample.output, sample.cost) == (True, "Paris", 2.0)
+
+
+def test_a_candidate_that_changes_its_inputs_changes_no_other_sample() -> None:
+    seen = []
+
+    def changes(case: EvalCase, _: Trial) -> str:
+        assert isinstance(case.inputs, dict)
+        seen.append(dict(case.inputs))
+        case.inputs["text"] = "easier"
+        case.inputs["said"] = 1
+        return "hard"
+
+    def judge(output: Output, case: Case) -> bool:
+        assert isinstance(case.inputs, dict)
+        return bool(output.value == case.inputs["text"])
+
+    suite = EvalSuite(
+        [EvalCase("a", {"text": "hard"}, grader_spec={"name": "predicate", "function": "judge"})]
+    )
+    report = EvalRunner(candidate=changes, n=3, tools=Tools(predicates={"judge": judge})).run(suite)
+    assert seen == [{"text": "hard"}] * 3
+    assert report.reward == 1
+
+
+@pytest.mark.parametrize("ending", [crash, late, out, lambda *_: Answer(cost=-1.0)])
+def test_no_bad_end_hides_a_forbidden_edit(calc: EvalSuite, ending: Callable[..., object]) -> None:
+    def destroys(_: EvalCase, trial: Trial) -> object:
+        (trial.scratch / "keep.txt").unlink()
+        return ending()
+
+    report = EvalRunner(candidate=destroys).run(calc)
+    sample = report.cases[0].samples[0]
+    assert (sample.passed, sample.forbidden_edits) == (False, ("keep.txt",))
+    assert report.safety.ok is False
+    assert report.figures.valid == 1
+
+
+def test_a_forbidden_edit_of_a_candidate_that_hangs_is_a_veto(calc: EvalSuite) -> None:
+    hang = threading.Event()
+
+    def hangs(_: EvalCase, trial: Trial) -> str:
+        (trial.scratch / "keep.txt").unlink()
+        hang.wait()
+        return ""
+
+    try:
+        report = EvalRunner(candidate=hangs, timeout=0.3).run(calc)
+    finally:
+        hang.set()
+    assert report.cases[0].samples[0].status is Status.TIMEOUT
+    assert report.safety.ok is False
+
+
+def test_an_outage_is_no_forbidden_edit(calc: EvalSuite) -> None:
+    def away(_: EvalCase, trial: Trial) -> str:
+        (trial.scratch / "keep.txt").unlink()  # as labkit's own half-written folder
+        raise InfrastructureError("the engine does not answer")
+
+    report = EvalRunner(candidate=away).run(calc)
+    assert report.cases[0].samples[0].status is Status.ERRORED
+    assert report.safety.failures == ()

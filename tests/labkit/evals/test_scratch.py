@@ -174,3 +174,29 @@ def test_removing_what_is_a_file_or_gone(tmp_path: Path) -> None:
     remove(str(tmp_path / "scratch"))
     remove(str(tmp_path / "scratch"))
     assert not list(tmp_path.iterdir())
+
+
+def deep(folder: Path, depth: int) -> None:
+    """Make folders in folders, deeper than Python recurses and than files can be held open."""
+    at = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(os.open("bottom", os.O_CREAT | os.O_WRONLY, dir_fd=at))
+    os.close(at)
+
+
+@pytest.mark.parametrize("depth", [60, 1500, 5000])
+def test_a_folder_of_any_depth_is_compared_and_removed(scratch: Path, depth: int) -> None:
+    deep(scratch, depth)
+    (outside := scratch.parent / "outside").mkdir()
+    (outside / "file").touch()
+    (scratch / "d" / "link").symlink_to(outside)
+    found = edits(FILES, str(scratch))
+    assert found[0] == "d/" * depth + "bottom" or found[0].startswith("d/d/d/")
+    assert len(found) == 2
+    remove(str(scratch))
+    assert not scratch.exists()
+    assert (outside / "file").exists()

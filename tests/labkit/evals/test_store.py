@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.errors import IntegrityError, ToolError
+from labkit.errors import IntegrityError, PhaseError, ToolError
 from labkit.evals.sample import Sample, Status
 from labkit.evals.store import Memory, Store
 from labkit.graders import Verdict
@@ -132,3 +132,37 @@ def test_any_sample_is_read_back(
         output=output, trace=({"said": output},),
     )  # fmt: skip
     assert filled(path, kept).samples()[0] == kept
+
+
+def test_two_runs_never_write_the_same_file(path: Path) -> None:
+    filled(path, SAMPLE).close()
+    first, second = Store(path), Store(path)
+    first.add(sample("b", 1))
+    with pytest.raises(PhaseError, match="somebody else writes"):
+        second.add(sample("c", 1))
+    first.close()
+    with pytest.raises(PhaseError, match="somebody else writes"):
+        second.add(sample("c", 1))
+    again = Store(path)
+    again.add(sample("c", 1))
+    again.close()
+    assert [each.case for each in again.samples()] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"status":"graded"', '"status":"errored"'),
+        ('"status":"graded"', '"status":"timeout"'),
+        ('"number":1', '"number":"1"'),
+        ('"number":1', '"number":0'),
+        ('"cost":0.25', '"cost":-5'),
+        ('"output":', '"output":' + "[" * 100_000),
+    ],
+)
+def test_a_line_changed_by_hand_is_damage(path: Path, old: str, new: str) -> None:
+    filled(path, SAMPLE).close()
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(IntegrityError, match=r"line 1 is damaged"):
+        Store(path)
