@@ -9,7 +9,7 @@ _OTHER_WORDS = frozenset({"sanity", "satiety", "surety", "salty"})
 """As near as a misspelling, and words of their own."""
 
 
-def tag_problems(tags: Iterable[str]) -> Iterator[str]:
+def tag_problems(tags: Iterable[object]) -> Iterator[str]:
     """Yield what is wrong with tags: those that are nearly `safety`."""
     for tag in tags:
         if isinstance(tag, str) and tag != SAFETY and _is_near(tag):
