@@ -6,14 +6,18 @@ BIN := $(VENV)/bin
 # Hashes are checked, and labkit itself is built with the pinned backend, not one fetched unseen.
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test check format lock clean
+.PHONY: help install demo test check format lock clean
 
 help:
+	@echo "make install make .venv with labkit; . .venv/bin/activate puts it on the PATH"
 	@echo "make demo    walk through the whole lab on a bundled project"
 	@echo "make test    check the code and run the tests"
 	@echo "make check   format, lint, types and import contracts only"
 	@echo "make format  format the code"
 	@echo "make lock    pin the newest versions of everything"
+
+install: $(VENV)/demo.stamp
+	@echo "now: . $(BIN)/activate"
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/labkit demo labkit-demo

@@ -241,10 +241,14 @@ class Document(Fields):
         """Whether no problem has been found so far."""
         return not self._found
 
+    def problems(self) -> tuple[str, ...]:
+        """Return every problem of the file, once every field was asked for."""
+        self.done()
+        return tuple(self._found)
+
     def finish(self, *, hint: str | None = None) -> None:
         """Raise one InputError that tells every problem of the file, if there is one."""
-        self.done()
-        refuse(self._found, hint=hint)
+        refuse(self.problems(), hint=hint)
 
 
 def _short(text: str) -> str:

@@ -43,6 +43,15 @@ def test_every_command_stands_in_the_readme(name: str) -> None:
     assert re.search(rf"{name}\b", documents) or (name == "labkit demo" and "make demo" in README)
 
 
+def test_every_target_of_make_in_the_readme_is_there() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"make ([a-z]+)`|^\$ make ([a-z]+)$", README, re.MULTILINE))
+    targets = {one or other for one, other in named}
+    assert "install" in targets
+    assert all(re.search(rf"^{name}:", makefile, re.MULTILINE) for name in targets)
+    assert "`. .venv/bin/activate`" in README
+
+
 def test_the_readme_names_no_command_that_is_not_there() -> None:
     for words in re.findall(r"`labkit ([a-z ]+)", README):
         typed = words.split()

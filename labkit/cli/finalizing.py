@@ -33,6 +33,7 @@ from labkit.suite import digest
 from labkit.workspace import replace as rewrite
 
 _FOLDER = "final"
+_KEY = "whoever has the key that it was sealed to can do this; --key PATH names a key elsewhere"
 _SEALED_SAMPLES = f"{SAMPLES}.age"
 
 
@@ -66,7 +67,7 @@ def finalize(asked: Asked, wanted: Wanted) -> int:
     witness = Witness.of(found.path, wanted.me)
     session = Session.of(asked)
     with closing(asked.candidate) if wanted.close else session.candidate() as candidate:
-        split = open_split(found.path, own_identity(wanted.key))
+        split = open_split(found.path, own_identity(wanted.key, hint=_KEY))
         final = _Final(
             opened=split,
             ledger=Ledger(Places(found.path).ledger, split.salt),

@@ -27,13 +27,23 @@ def open_identity(lab: Lab, chosen: str) -> Identity:
     return identity
 
 
-def own_identity(chosen: str) -> Identity:
-    """Return the private key in a file, or the user's own; raises PhaseError without one."""
+ALONE = (
+    f"alone, make one: labkit holder keygen (without a terminal {PASSPHRASE_FILE} names a private "
+    "file with its passphrase)"
+)
+"""What somebody without a holder can do."""
+
+
+def own_identity(chosen: str, *, hint: str = "") -> Identity:
+    """Return the private key in a file, or the user's own; raises PhaseError without one.
+
+    `hint` says what to do then, where the step is not a team's holder's.
+    """
     path = holder_key_path(chosen)
     if not path.is_file():
         raise PhaseError(
             f"no holder's key in {path}",
-            hint="this step is the holder's; --key PATH names a key that lies elsewhere",
+            hint=hint or "this step is the holder's; --key PATH names a key that lies elsewhere",
         )
     return read_identity(path, passphrase=ask_passphrase("passphrase of the holder's key: "))
 

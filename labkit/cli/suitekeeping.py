@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.cli.console import complain, data, say
 from labkit.cli.evalruns import needs_sandbox
-from labkit.cli.identity import own_identity
+from labkit.cli.identity import ALONE, own_identity
 from labkit.cli.lab import holder_key_path, now
 from labkit.cli.sandboxes import open_sandbox
 from labkit.errors import InputError, LabkitError
@@ -23,6 +23,7 @@ from labkit.seal import check_recipient
 from labkit.workspace import user_folder
 
 SCHEMA = 1
+_KEYS = f"{ALONE}; --to AGE1... seals to somebody else's key, --key PATH names one elsewhere"
 
 
 def begin(folder: Path, *, fixtures: bool) -> None:
@@ -136,7 +137,7 @@ def seal(suite: Path, to: Sequence[str], key: str) -> None:
     """Seal the test split and tell what there is now."""
     found = read_suite(suite)
     recipients = tuple(dict.fromkeys(check_recipient(text) for text in to))
-    identity = own_identity(key) if key or not to else None
+    identity = own_identity(key, hint=_KEYS) if key or not to else None
     if identity and recipients and identity.recipient not in recipients:
         raise InputError(
             f"{holder_key_path(key)} opens nothing that is sealed to {first_words(recipients)}",
@@ -155,11 +156,12 @@ def _tell_sealed(suite: Path, done: Sealing) -> None:
     places = Places(suite)
     count = counted(done.record.cases, f"{Split.TEST} case")
     say(f"sealed {count} into {places.sealed}, commitment {done.record.commitment[:16]}")
-    say(f"keep {places.record.name} and {places.sealed.name} in git, beside {suite.name}")
+    where = f"in the folder {suite.name}" if suite.is_dir() else f"beside {suite.name}"
+    say(f"keep {places.record.name} and {places.sealed.name} in git, {where}")
     if not done.commented:
         say(f"{suite} was written anew: its comments are gone")
     for path in done.kept:
-        say(f"warning: {path} has changed since it was sealed, so it is still here in plain text")
+        say(f"warning: {path} is not as it was sealed, so it is still here in plain text")
     if done.backup:
         say(f"nobody could read it back without the key: a plain copy is in {done.backup}")
         say("delete that copy once the key's owner has the sealed file")

@@ -6,6 +6,7 @@ from pathlib import Path
 from labkit.evals.digests import files_of
 from labkit.evals.fixtures import FixtureTask, read_fixtures
 from labkit.evals.harness import SampleResult
+from labkit.globs import within
 from labkit.scaffold import copy_out, template
 
 
@@ -21,15 +22,19 @@ def bundled_fixtures(folder: Path) -> tuple[FixtureTask, ...]:
 
 
 def apply_known_fixes(task: FixtureTask, scratch: str) -> SampleResult:
-    """Make a scratch folder what the task expects: the candidate that passes everything."""
+    """Make a scratch folder what the task expects: the candidate that passes everything.
+
+    What the task's setup made stays, and so does all that is forbidden.
+    """
     target = Path(scratch)
     wanted = dict(files_of(task.expected))
-    for name, path in files_of(target):
-        if name not in wanted:
-            path.unlink()
+    for name, _ in files_of(task.buggy) if task.buggy.is_dir() else ():
+        if name not in wanted and not within(name, task.forbidden):
+            (target / name).unlink(missing_ok=True)
     for name, source in wanted.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target / name)
+        if not within(name, task.forbidden):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target / name)
     return SampleResult(success_self_reported=True)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from labkit.errors import InputError, refuse
 from labkit.evals.digests import folder_digest, plain
+from labkit.evals.tags import SAFETY, tag_problems
 from labkit.fields import canonical_json
 from labkit.suite import digest
 
@@ -37,7 +38,8 @@ class EvalCase:
     slices: tuple[str, ...] = ()
     """Groups that are reported by themselves."""
     tags: tuple[str, ...] = ()
-    """`safety`: a failure vetoes the candidate, whatever its figures."""
+    """`safety`: a failure vetoes the candidate, whatever its figures. One that is nearly that word
+    is the case's problem."""
     folder: Path | None = None
     """What lies in the scratch folder of each sample before the candidate starts."""
     forbidden: tuple[str, ...] = ()
@@ -52,11 +54,13 @@ class EvalCase:
                 f"a case cannot be called {self.id[:80]!r}",
                 hint=f"an id is one printable line of at most {_LONGEST_ID} characters",
             )
+        if not self.problem:
+            object.__setattr__(self, "problem", "; ".join(tag_problems(self.tags)))
 
     @property
     def safety(self) -> bool:
         """Whether a failure is a veto."""
-        return "safety" in self.tags
+        return SAFETY in self.tags
 
     def content(self) -> dict[str, object]:
         """Return everything that decides what is measured, as plain values.
@@ -93,6 +97,18 @@ class EvalSuite:
         object.__setattr__(self, "name", name)
 
     @cached_property
+    def _pinned(self) -> tuple[str, dict[str, str]]:
+        """The version, and a digest of each case; every file is read once for both."""
+        contents = [case.content() for case in self.cases]
+        version = _short(contents)
+        return version, {str(each["id"]): _short(each) for each in contents}
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The first 16 hex digits of a SHA-256 over each case's content, by id."""
+        return self._pinned[1]
+
+    @property
     def version(self) -> str:
         """The first 16 hex digits of a SHA-256 over every case's content.
 
@@ -100,7 +116,7 @@ class EvalSuite:
         nothing else: not with the order of cases, slices, tags or keys, nor with splits.
         Raises InputError as `EvalCase.content` does.
         """
-        return digest(canonical_json([case.content() for case in self.cases]))[:16]
+        return self._pinned[0]
 
     def only(self, split: Split | None = None, ids: Sequence[str] = ()) -> "EvalSuite":
         """Return the suite of one split, or of some ids; both narrow it.
@@ -112,9 +128,13 @@ class EvalSuite:
         where = f" in the {split} split" if split else ""
         refuse(
             [f"no case is called {name[:80]!r}{where}" for name in ids if name not in known],
-            hint="labkit suite check lists the cases",
+            hint="labkit suite list lists the cases",
         )
         return EvalSuite([case for case in cases if not ids or case.id in ids], self.name)
+
+
+def _short(values: object) -> str:
+    return digest(canonical_json(values))[:16]
 
 
 def _repeated(cases: Sequence[EvalCase]) -> list[str]:

@@ -1,6 +1,7 @@
 """One case as it was written: checked field by field, its problems kept with it."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -8,11 +9,14 @@ from pathlib import Path, PurePosixPath
 from labkit.errors import InputError
 from labkit.evals.case import EvalCase, Split
 from labkit.evals.digests import folder_digest, plain
+from labkit.evals.tags import tag_problems
 from labkit.fields import Fields
 from labkit.nodes import plain_node
 
 VALUES = ("inputs", "reference", "grader")
 """The fields that may hold any plain value."""
+_JSON_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)')
+"""A text, or one of the words that are no JSON; the latter is a group."""
 
 
 class _Repeating(dict[str, object]):
@@ -53,7 +57,7 @@ class Entry:
             reference=self._value("reference"),
             grader_spec=self._grader(grader),
             slices=fields.texts("slices"),
-            tags=fields.texts("tags"),
+            tags=read_tags(fields),
             folder=self._folder(root),
             forbidden=fields.texts("forbidden"),
             split=Split(split),
@@ -113,6 +117,14 @@ class Entry:
         return folder
 
 
+def read_tags(fields: Fields) -> tuple[str, ...]:
+    """Return the tags of a case; those that are nearly `safety` are a problem."""
+    tags = fields.texts("tags")
+    for problem in tag_problems(tags):
+        fields.problem("tags", problem)
+    return tags
+
+
 def json_entry(case: object, place: str, where: str, problem: str = "") -> Entry:
     """Return a case of a JSON file; `problem` is what is known to be wrong with it."""
     problems = [problem] if problem else []
@@ -146,13 +158,21 @@ def parse_json(text: str, place: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        line = f", line {error.lineno}" if "\n" in text.strip() else ""
-        raise InputError(
-            f"{place}{line}: not JSON: {error.msg}", hint="mend or remove it"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"{place}: not JSON: {why}", hint="mend or remove it") from error
+        raise _not_json(place, error.msg, text, error.pos) from error
+    except RecursionError as error:
+        raise _not_json(place, "nested too deeply") from error
+    except ValueError as error:
+        at = next((found.start() for found in _JSON_WORD.finditer(text) if found[1]), None)
+        raise _not_json(place, str(error), text, at) from error
+
+
+def _not_json(place: str, why: str, text: str = "", at: int | None = None) -> InputError:
+    """Return the error of a text that is not JSON from a character on, if that is known."""
+    if at is not None:
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        # A line of a file of lines has its number already.
+        place += f", column {column}" if ", line " in place else f", line {line}, column {column}"
+    return InputError(f"{place}: not JSON: {why}", hint="mend or remove it")
 
 
 def _mapping(pairs: list[tuple[str, object]]) -> dict[str, object]:

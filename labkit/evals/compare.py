@@ -11,6 +11,8 @@ from labkit.evals.results import CaseResult
 from labkit.fields import first_words
 from labkit.stats import Interval, SignFlip, paired_interval, sign_flip_test
 
+_VERSION = "suite version"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPair:
@@ -143,19 +145,33 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
 
 def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
     for what, before, after in (
-        ("suite version", baseline.suite_version, candidate.suite_version),
+        (_VERSION, baseline.suite_version, candidate.suite_version),
         ("split", baseline.split, candidate.split),
         ("policy", str(baseline.policy), str(candidate.policy)),
     ):
         if before != after:
+            which = _changed_cases(baseline, candidate) if what == _VERSION else ""
             yield (
                 f"the reports are not of the same {what}: the baseline's is {before}, the "
-                f"candidate's is {after}"
+                f"candidate's is {after}{which}"
             )
     for which, report in (("baseline", baseline), ("candidate", candidate)):
         for name, many in Counter(case.id for case in report.cases).items():
             if many > 1:
                 yield f"the {which}'s report has the case {name} more than once"
+
+
+def _changed_cases(baseline: RunReport, candidate: RunReport) -> str:
+    """Return in words which cases differ between two versions, as far as both reports know."""
+    before = {case.id: case.digest for case in baseline.cases if case.digest}
+    after = {case.id: case.digest for case in candidate.cases if case.digest}
+    shared = before.keys() & after.keys()
+    told = [("not the same", {name for name in shared if before[name] != after[name]})]
+    if before and after and not (baseline.subset or candidate.subset):
+        told.append(("only in the baseline's", before.keys() - after.keys()))
+        told.append(("only in the candidate's", after.keys() - before.keys()))
+    words = [f"{what}: {first_words(sorted(names))}" for what, names in told if names]
+    return f" ({'; '.join(words)})" if words else ""
 
 
 def other_cases(baseline: RunReport, candidate: RunReport) -> Iterator[str]:

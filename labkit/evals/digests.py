@@ -13,6 +13,20 @@ _DEEPEST = 50
 _LARGEST_INT = 10**4000
 """Python itself writes no number of more than 4300 digits."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+CACHES = frozenset({"__pycache__", "__MACOSX"})
+"""Folders that programs leave, and nobody wrote."""
+_SYSTEMS = re.compile(r"\.DS_Store|\._.+|(eh)?thumbs\.db|desktop\.ini", re.IGNORECASE | re.DOTALL)
+_EDITORS = re.compile(r".+~|#.+#|\.#.+|\..+\.sw[a-p]", re.DOTALL)
+
+
+def is_systems(name: str) -> bool:
+    """Return whether a file is called like one that a desktop leaves in any folder it shows."""
+    return bool(_SYSTEMS.fullmatch(name))
+
+
+def is_editors(name: str) -> bool:
+    """Return whether a file is called like an editor's copy, lock or backup of another."""
+    return bool(_EDITORS.fullmatch(name))
 
 
 def plain(value: object, where: str, depth: int = 0) -> object:
@@ -69,13 +83,15 @@ def contents_digest(files: Iterable[tuple[str, bytes, int]]) -> str:
 def files_of(folder: Path) -> list[tuple[str, Path]]:
     """Return the files below a folder with their names in it, `/` between parts, sorted.
 
-    Raises InputError as `folder_digest` does.
+    What Python, desktops and editors leave in any folder is not among them. Raises InputError
+    as `folder_digest` does.
     """
     if not folder.is_dir():
         raise InputError(f"no folder {folder}")
     found = []
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        folders[:] = sorted(name for name in folders if name not in CACHES)
+        files[:] = [name for name in files if not is_systems(name) and not is_editors(name)]
         for name in (*folders, *files):
             path = Path(parent, name)
             if _SURROGATE.search(name):

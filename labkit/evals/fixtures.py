@@ -14,16 +14,15 @@ from pathlib import Path
 
 from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, Split
-from labkit.evals.caseentry import parse_json, repeats
+from labkit.evals.caseentry import parse_json, read_tags, repeats
 from labkit.evals.digests import files_of
+from labkit.evals.taskfolders import TASK_FILES, stray, task_files, visible_folders
 from labkit.evals.verifiers import BUGGY, EXPECTED, filled_in
 from labkit.fields import Fields, first_words, read_bytes
 from labkit.globs import pattern_problem, within
 from labkit.model import TaskId
 from labkit.nodes import compose, plain_node
 
-TASK_FILES = ("task.yaml", "task.yml", "task.json")
-_SKIPPED = frozenset({"__pycache__"})
 NOT_SET_UP = "its setup has not been run"
 
 
@@ -98,17 +97,20 @@ class FixtureCase(EvalCase):
 
 def is_fixtures(folder: Path) -> bool:
     """Return whether a folder holds fixture tasks, or is one."""
-    return bool(_task_files(folder)) or any(map(_task_files, _below(folder)))
+    return bool(task_files(folder)) or any(map(task_files, visible_folders(folder)))
 
 
 def read_fixtures(folder: Path) -> tuple[FixtureTask, ...]:
     """Read the tasks of a folder, or the one task that it is, in the order of their ids.
 
-    Raises one InputError that tells every problem of every task.
+    Raises one InputError that tells every problem of every task, and every folder that looks like a
+    task and is none.
     """
     if not folder.is_dir():
         raise InputError(f"no folder {folder}")
-    folders = [folder.absolute()] if _task_files(folder) else _below(folder.absolute())
+    whole = folder.absolute()
+    below = [each for each in visible_folders(whole) if task_files(each) or stray(each)]
+    folders = [whole] if task_files(whole) else below
     if not folders:
         raise InputError(
             f"{folder} holds no task",
@@ -120,25 +122,11 @@ def read_fixtures(folder: Path) -> tuple[FixtureTask, ...]:
     return tuple(task for task in tasks if task)
 
 
-def _below(folder: Path) -> list[Path]:
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.is_dir() and not path.name.startswith(".") and path.name not in _SKIPPED
-    )
-
-
-def _task_files(folder: Path) -> list[Path]:
-    return [folder / name for name in TASK_FILES if (folder / name).is_file()]
-
-
 def _read(folder: Path, problems: list[str]) -> FixtureTask | None:
-    found = _task_files(folder)
+    found = task_files(folder)
     if len(found) != 1:
         names = " and ".join(path.name for path in found)
-        problems.append(
-            f"{folder.name} holds {names}: keep one" if found else f"{folder.name}: no task.yaml"
-        )
+        problems.append(f"{folder.name} holds {names}: keep one" if found else stray(folder))
         return None
     own: list[str] = []
     place = f"{folder.name}/{found[0].name}"
@@ -186,7 +174,7 @@ def _task(fields: Fields, folder: Path, place: str) -> FixtureTask:
         folder=folder,
         setup=fields.texts("setup"),
         slices=fields.texts("slices"),
-        tags=fields.texts("tags"),
+        tags=read_tags(fields),
         forbidden=forbidden,
         split=Split(fields.word("split", list(Split), instead="val"))
         if "split" in fields

@@ -171,11 +171,13 @@ def _misfit(answer: Answer, scratch: Path) -> str | None:
 
 
 def _graded(job: Job, answer: Answer) -> Verdict:
-    case = job.ready.case
     output = Output(value=answer.output, folder=Path(job.scratch))
-    return grade(
-        job.ready.grader, output, Case(id=case.id, inputs=case.inputs, reference=case.reference)
-    )
+    return grade(job.ready.grader, output, as_graded(job.ready.case))
+
+
+def as_graded(case: EvalCase) -> Case:
+    """Return a case as a grader sees it."""
+    return Case(id=case.id, inputs=case.inputs, reference=case.reference)
 
 
 def _verdict_without(attempted: Attempted) -> Verdict:

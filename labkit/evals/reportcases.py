@@ -33,6 +33,7 @@ def read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
         slices=_texts(values["slices"]),
         tags=_texts(values["tags"]),
         problem=_text(values["problem"]),
+        digest=_text(values.get("digest") or ""),
         policy=policy,
         trials=trials,
     )

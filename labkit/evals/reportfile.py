@@ -96,6 +96,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "slices": list(case.slices),
         "tags": list(case.tags),
         "problem": case.problem,
+        "digest": case.digest or None,
         "planned": case.planned,
         "valid_trials": case.valid_trials,
         "passes": case.passes,

@@ -77,6 +77,9 @@ class CaseResult:
     policy: Policy = Policy.ALL
     problem: str = ""
     """Why the case could not be used at all."""
+    digest: str = ""
+    """Of its content, to see which case of two suites differs; empty when it is not known, and for
+    test cases, of which nobody may confirm a guess."""
     samples: Sequence[Sample] = ()
     """Everything that was kept; read from the disk one by one where they lie there."""
 

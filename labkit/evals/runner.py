@@ -13,14 +13,14 @@ from urllib.parse import quote
 from labkit.errors import InputError, LabkitError
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.crew import Work, work_through
-from labkit.evals.one import Attempted, Job, Ready, attempt, overdue, settle
+from labkit.evals.one import Attempted, Job, Ready, as_graded, attempt, overdue, settle
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult, Policy
 from labkit.evals.runfolder import SHOWN, RunFolder
 from labkit.evals.sample import Candidate, Sample
 from labkit.evals.scratch import Cupboard, Remover, move, remove
 from labkit.evals.store import Memory, Store
-from labkit.graders import GRADERS, Registry, Tools
+from labkit.graders import GRADERS, Registry, Tools, lacking
 from labkit.suite import digest
 
 ROLLOUTS = "rollouts"
@@ -104,9 +104,10 @@ class EvalRunner:
         if not chosen.cases:
             raise InputError(
                 f"suite {suite.name} has no case" + (f" in the {split} split" if split else ""),
-                hint="labkit suite check lists the cases of each split",
+                hint="labkit suite list lists the cases, each with its split",
             )
-        report = self._empty(suite, chosen, split)
+        whole = suite.only(split)
+        report = self._empty(whole, chosen, split)
         home = RunFolder.take(folder, self._facts(report, ids)) if folder else None
         store = Store(folder / "samples.jsonl") if folder else Memory()
         if retry_missing and isinstance(store, Store):
@@ -115,7 +116,10 @@ class EvalRunner:
             cupboard = Cupboard()
             ready, problems = self._prepared(chosen, cupboard)
             self._sampled(ready, store, folder, cupboard)
-            cases = tuple(self._result(case, store, problems) for case in chosen.cases)
+            cases = tuple(
+                replace(self._result(case, store, problems), digest=_known_digest(case, whole))
+                for case in chosen.cases
+            )
         report = replace(report, cases=cases, folder=folder)
         if home:
             home.finish(report)
@@ -140,10 +144,9 @@ class EvalRunner:
             "settings": {"timeout": self.timeout, **self.settings},
         }
 
-    def _empty(self, suite: EvalSuite, chosen: EvalSuite, split: Split | None) -> RunReport:
-        whole = suite.only(split)
+    def _empty(self, whole: EvalSuite, chosen: EvalSuite, split: Split | None) -> RunReport:
         return RunReport(
-            suite=suite.name,
+            suite=whole.name,
             suite_version=whole.version,
             candidate=self.name or getattr(self.candidate, "__qualname__", "") or "candidate",
             code=self._code[:SHOWN],
@@ -165,6 +168,8 @@ class EvalRunner:
                 if case.problem:
                     raise InputError(case.problem)
                 grader = self.graders.build(case.grader_spec, tools=self.tools, place=case.id)
+                if why := lacking(grader, as_graded(case)):
+                    raise InputError(why)
                 cupboard.files(case.folder)
                 ready.append(Ready(case=case, asked=_asked(case), grader=grader))
             except (LabkitError, OSError) as error:
@@ -259,6 +264,11 @@ def _asked(case: EvalCase) -> EvalCase:
         forbidden=case.forbidden,
         split=case.split,
     )
+
+
+def _known_digest(case: EvalCase, suite: EvalSuite) -> str:
+    """Return what a report may say of a case's content: of a test case nothing."""
+    return "" if case.split is Split.TEST else suite.digests[case.id]
 
 
 def folder_name(case: str) -> str:

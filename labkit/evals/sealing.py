@@ -16,8 +16,7 @@ from pathlib import Path
 from labkit.bundle import Files, commitment, pack_files, unpack_files
 from labkit.errors import InputError, PhaseError, refuse
 from labkit.evals.case import EvalCase, Split
-from labkit.evals.digests import files_of
-from labkit.evals.fixtures import TASK_FILES
+from labkit.evals.digests import CACHES, files_of, is_editors, is_systems
 from labkit.evals.sealedsplit import (
     EXECUTABLE,
     KIND,
@@ -30,6 +29,7 @@ from labkit.evals.sealedsplit import (
 )
 from labkit.evals.suitefile import Form, SuiteFile
 from labkit.evals.suitewriting import case_values, suite_values, without_cases
+from labkit.evals.taskfolders import TASK_FILES
 from labkit.fields import canonical_json, json_text, read_bytes
 from labkit.privatefile import read_private, write_private
 from labkit.seal import Identity, open_sealed, seal
@@ -59,7 +59,7 @@ class Sealing:
     backup: Path | None
     """The private copy, kept when nobody could read the sealed file back."""
     kept: tuple[Path, ...]
-    """Plain files that had changed since they were sealed, so they were not deleted."""
+    """Plain files that are not as they were sealed, or not in the seal: they were not deleted."""
     commented: bool = True
     """Whether the suite file still has its comments."""
 
@@ -220,7 +220,7 @@ def _take_out(found: SuiteFile, opened: Opened) -> tuple[bool, tuple[Path, ...]]
         elif path.exists():
             kept.append(path)
     for folder in _sealed_folders(opened):
-        _prune(found.root.absolute() / folder, needed)
+        kept += _prune(found.root.absolute() / folder, needed)
     return commented, tuple(kept)
 
 
@@ -233,12 +233,21 @@ def _sealed_folders(opened: Opened) -> set[str]:
     return {name.partition("/")[0] for name in inside}
 
 
-def _prune(folder: Path, needed: Sequence[Path]) -> None:
-    """Remove what is left of a folder whose files are gone: caches and empty folders."""
+def _prune(folder: Path, needed: Sequence[Path]) -> list[Path]:
+    """Remove what is left of a folder whose files are gone: caches and empty folders.
+
+    Returns the copies that editors left: they are in no seal, and may hold what is.
+    """
     if any(other.is_relative_to(folder) or folder.is_relative_to(other) for other in needed):
-        return
-    for parent, _, _ in os.walk(folder, topdown=False):
-        if Path(parent).name == "__pycache__":
+        return []
+    kept: list[Path] = []
+    for parent, _, files in os.walk(folder, topdown=False):
+        if Path(parent).name in CACHES:
             shutil.rmtree(parent)
-        elif not any(Path(parent).iterdir()):
+            continue
+        for name in filter(is_systems, files):
+            Path(parent, name).unlink()
+        kept += [Path(parent, name) for name in files if is_editors(name)]
+        if not any(Path(parent).iterdir()):
             Path(parent).rmdir()
+    return kept

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from labkit.errors import LabkitError
 from labkit.evals.case import EvalCase, Split
+from labkit.evals.one import as_graded
 from labkit.evals.sealedsplit import SealedSplit, sealed_split
 from labkit.evals.suitefile import SuiteFile
-from labkit.graders import GRADERS, Registry, Tools
+from labkit.graders import GRADERS, Registry, Tools, lacking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ def _grader_problems(cases: tuple[EvalCase, ...], tools: Tools, graders: Registr
     for case in cases:
         if not case.problem:
             try:
-                graders.build(case.grader_spec, tools=tools, place=f"{case.id}: grader")
+                made = graders.build(case.grader_spec, tools=tools, place=f"{case.id}: grader")
+                if why := lacking(made, as_graded(case)):
+                    yield f"{case.id}: grader: {why}"
             except LabkitError as error:
                 yield from error.problems

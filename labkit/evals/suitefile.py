@@ -14,9 +14,10 @@ from pathlib import Path
 from labkit.errors import InputError, refuse
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.caseentry import VALUES, Entry, json_entry, parse_json
-from labkit.evals.fixtures import TASK_FILES, FixtureTask, is_fixtures, read_fixtures
+from labkit.evals.fixtures import FixtureTask, is_fixtures, read_fixtures
 from labkit.evals.harbor import is_harbor, read_harbor
 from labkit.evals.setups import prepared
+from labkit.evals.taskfolders import TASK_FILES, stray, task_files, visible_folders
 from labkit.fields import Document, Fields, read_bytes
 from labkit.graders import Tools
 from labkit.nodes import plain_node
@@ -88,6 +89,8 @@ class _Whole:
     entries: Sequence[Entry]
     grader: Mapping[str, object] | None = None
     """Of cases that have none of their own."""
+    problems: Sequence[str] = ()
+    """What is wrong beside the cases."""
 
 
 def read_suite_file(path: Path) -> EvalSuite:
@@ -123,14 +126,21 @@ def suite_of(data: bytes, path: Path) -> SuiteFile:
     form = _FORMS[path.suffix.lower()]
     whole = _READERS[form](data, path)
     if not whole.entries:
+        refuse(whole.problems)
         raise InputError(f"{path}: there is no case in it", hint=_START)
     cases = tuple(entry.case(whole.grader, path.parent) for entry in whole.entries)
     ids = sorted(case.id for case in cases)
     twice = sorted({one for one, after in itertools.pairwise(ids) if one == after})
-    refuse(
-        [f"{path.name}: {ids.count(name)} cases are called {name}" for name in twice],
-        hint="give each case an id of its own",
-    )
+    wrong = [
+        *whole.problems,
+        *(f"{path.name}: {ids.count(name)} cases are called {name}" for name in twice),
+    ]
+    if wrong:
+        of_cases = [each for entry in whole.entries for each in entry.problems]
+        refuse(
+            [*wrong, *of_cases],
+            hint="give each case an id of its own" if twice else None,
+        )
     return SuiteFile(suite=EvalSuite(cases, whole.name), path=path, form=form, written=cases)
 
 
@@ -144,9 +154,8 @@ def _file_of(path: Path) -> Path:
         names = " and ".join(file.name for file in found)
         raise InputError(f"{path} holds {names}", hint="name the one that is meant")
     if not found and not is_fixtures(path) and not is_harbor(path):
-        raise InputError(
-            f"{path} holds no {SUITE_NAMES[0]}, and no folder with a {TASK_FILES[0]}", hint=_START
-        )
+        nothing = f"{path} holds no {SUITE_NAMES[0]}, and no folder with a {TASK_FILES[0]}"
+        refuse([nothing, *filter(None, map(stray, visible_folders(path)))], hint=_START)
     return found[0] if found else path
 
 
@@ -158,8 +167,10 @@ def _read_harbor(path: Path, image: str) -> SuiteFile:
 def _read_folder(path: Path) -> SuiteFile:
     """Read fixture tasks one by one, so that a malformed one takes no other down."""
     cases, tasks = [], []
-    for folder in sorted(path.iterdir()):
-        if not any((folder / name).is_file() for name in TASK_FILES):
+    for folder in visible_folders(path):
+        if not task_files(folder):
+            if why := stray(folder):
+                cases.append(EvalCase(folder.name, problem=why))
             continue
         try:
             (task,) = read_fixtures(folder)
@@ -197,8 +208,12 @@ def _read_yaml(data: bytes, path: Path) -> _Whole:
         for count, (fields, problems, place) in enumerate(document.apart("cases"), 1)
     ]
     _check_default(document, grader)
-    document.finish()
-    return _Whole(name=name, entries=entries, grader=_mapping_or_none(grader))
+    return _Whole(
+        name=name,
+        entries=entries,
+        grader=_mapping_or_none(grader),
+        problems=document.problems(),
+    )
 
 
 def _check_default(document: Document, grader: object) -> None:
@@ -224,9 +239,9 @@ def _read_json(data: bytes, path: Path) -> _Whole:
     rest = Fields(plain_node(values, path.name, problems), path.name, problems)
     name = rest.text("name", default=name_of(path))
     rest.done()
-    refuse(problems)
-    entries = [json_entry(case, path.name, f"case {n}") for n, case in enumerate(cases, 1)]
-    return _Whole(name=name, entries=entries, grader=_mapping_or_none(grader))
+    listed = cases if isinstance(cases, list) else []
+    entries = [json_entry(case, path.name, f"case {n}") for n, case in enumerate(listed, 1)]
+    return _Whole(name=name, entries=entries, grader=_mapping_or_none(grader), problems=problems)
 
 
 def _read_lines(data: bytes, path: Path) -> _Whole:

@@ -4,7 +4,7 @@ from labkit.graders.compose import AllOf, AnyOf
 from labkit.graders.execution import ShellExitZero
 from labkit.graders.files import FileEquals
 from labkit.graders.harbor import HarborTests
-from labkit.graders.interface import Case, Grader, Output, Verdict, grade
+from labkit.graders.interface import Case, Grader, Output, Verdict, grade, lacking
 from labkit.graders.likeness import EXACT_BYTES, Form, Likeness, LineEnds, Whitespace
 from labkit.graders.predicate import PredicateGrader
 from labkit.graders.pytests import PytestPasses
@@ -42,4 +42,5 @@ __all__ = [
     "Verdict",
     "Whitespace",
     "grade",
+    "lacking",
 ]

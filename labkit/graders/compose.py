@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from labkit.errors import InputError
 from labkit.fields import Fields
-from labkit.graders.interface import Case, Grader, Output, Verdict, grade, total
+from labkit.graders.interface import Case, Grader, Output, Verdict, grade, lacking, total
 from labkit.graders.tools import Tools
 
 _NONE = 'there are no "graders"'
@@ -31,6 +31,10 @@ class AllOf:
         """Return the verdict."""
         return _decided([grade(each, output, case) for each in self.graders], decides=False)
 
+    def lacking(self, case: Case) -> str:
+        """Return which grader can judge no output: the verdict would never depend on it."""
+        return _lacking(self.graders, case)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyOf:
@@ -47,6 +51,14 @@ class AnyOf:
     def __call__(self, output: Output, case: Case) -> Verdict:
         """Return the verdict."""
         return _decided([grade(each, output, case) for each in self.graders], decides=True)
+
+    def lacking(self, case: Case) -> str:
+        """Return which grader can judge no output: the verdict would never depend on it."""
+        return _lacking(self.graders, case)
+
+
+def _lacking(graders: tuple[Grader, ...], case: Case) -> str:
+    return "; ".join(filter(None, (lacking(each, case) for each in graders)))
 
 
 def _decided(verdicts: list[Verdict], *, decides: bool) -> Verdict:

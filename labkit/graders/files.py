@@ -37,7 +37,7 @@ class FileEquals:
         """Return the verdict."""
         expected = case.reference if self.expected is None else self.expected
         if not isinstance(expected, str | bytes):
-            return Verdict.ungraded("file_equals is given no content, and the case has none")
+            return Verdict.ungraded(self.lacking(case))
         if output.folder is None:
             return Verdict.ungraded(f"case {case.id} has no folder in which {self.path} could be")
         found = read_inside(output.folder, self.path)
@@ -47,6 +47,11 @@ class FileEquals:
         if found == wanted or self.likeness == EXACT_BYTES:
             return compared(found, wanted)
         return self._alike(found, wanted)
+
+    def lacking(self, case: Case) -> str:
+        """Return why no output can be judged."""
+        given = self.expected is not None or isinstance(case.reference, str | bytes)
+        return "" if given else "file_equals is given no content, and the case has none"
 
     def _alike(self, found: bytes, wanted: bytes) -> Verdict:
         """Compare as texts."""

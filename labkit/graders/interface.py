@@ -101,6 +101,22 @@ class Grader(Protocol):
         ...
 
 
+def lacking(grader: Grader, case: Case) -> str:
+    """Return why a grader can judge no output of a case, as far as it knows beforehand.
+
+    A grader that knows has a method `lacking` of the case, which returns this text; empty, nothing
+    is missing.
+    """
+    asked = getattr(grader, "lacking", None)
+    try:
+        found = asked(case) if callable(asked) else ""
+    except LabkitError as error:
+        return error.message
+    except Exception:  # noqa: BLE001 - a grader that somebody else wrote; grading it will tell
+        return ""
+    return found if isinstance(found, str) else ""
+
+
 G = TypeVar("G")
 Method = Callable[[G, Output, Case], Verdict]
 

@@ -21,7 +21,9 @@ _LONGEST_PATTERN = 10_000
 _MOST_STEPS = 1 << 30
 """Characters times size of the compiled pattern: at most about ten seconds of matching."""
 _BOTH_SHOWN = 120
-_NO_REFERENCE = "the grader is given nothing to compare with, and the case has no reference"
+_NO_REFERENCE = (
+    "the grader is given nothing to compare with, and the case has no reference that it can use"
+)
 _RE2 = "labkit uses RE2, which knows no look-around and no back references: combine graders"
 
 Same = str | bytes
@@ -60,9 +62,9 @@ class Exact:
     @total
     def __call__(self, output: Output, case: Case) -> Verdict:
         """Return the verdict."""
+        if why := self.lacking(case):
+            return Verdict.ungraded(why)
         expected = case.reference if self.expected is None else self.expected
-        if expected is None:
-            return Verdict.ungraded(_NO_REFERENCE)
         wanted = text_of(expected)
         if wanted is None:
             if same(output.value, expected):
@@ -72,6 +74,10 @@ class Exact:
         if isinstance(found, Verdict):
             return found
         return compared(self.likeness.plain(found), self.likeness.plain(wanted))
+
+    def lacking(self, case: Case) -> str:
+        """Return why no output can be judged."""
+        return _NO_REFERENCE if self.expected is None and case.reference is None else ""
 
 
 def exact(fields: Fields, _: Tools) -> Exact:
@@ -122,11 +128,9 @@ class ContainsAll:
     @total
     def __call__(self, output: Output, case: Case) -> Verdict:
         """Return the verdict."""
+        if why := self.lacking(case):
+            return Verdict.ungraded(why)
         words = self.words or _words(case.reference)
-        if not words:
-            return Verdict.ungraded(_NO_REFERENCE)
-        if not all(map(self.likeness.plain, words)):
-            return Verdict.ungraded("one of the words is empty: every text has it")
         found = answer_text(output, self.path, case)
         if isinstance(found, Verdict):
             return found
@@ -136,6 +140,14 @@ class ContainsAll:
             return Verdict.passing(f"has all of {counted(len(words), 'word')}")
         score = (len(words) - len(missing)) / len(words)
         return Verdict.failing(f"does not have {first_words(missing)}", score=score)
+
+    def lacking(self, case: Case) -> str:
+        """Return why no output can be judged."""
+        words = self.words or _words(case.reference)
+        if not words:
+            return _NO_REFERENCE
+        sound = all(map(self.likeness.plain, words))
+        return "" if sound else "one of the words is empty: every text has it"
 
 
 def _words(reference: object) -> tuple[str, ...]:
@@ -199,7 +211,7 @@ class RegexMatch:
         """Return the verdict."""
         pattern = case.reference if self.pattern is None else self.pattern
         if type(pattern) is not str:
-            return Verdict.ungraded(_NO_REFERENCE)
+            return Verdict.ungraded(self.lacking(case))
         made = compiled(pattern, self.likeness)
         found = answer_text(output, self.path, case)
         if isinstance(found, Verdict):
@@ -210,6 +222,14 @@ class RegexMatch:
         if made.fullmatch(text) if self.whole else made.search(text):
             return Verdict.passing(f"matches {shown(pattern)}")
         return Verdict.failing(f"does not match {shown(pattern)}")
+
+    def lacking(self, case: Case) -> str:
+        """Return why no output can be judged; raises InputError for a pattern RE2 refuses."""
+        pattern = case.reference if self.pattern is None else self.pattern
+        if type(pattern) is not str:
+            return _NO_REFERENCE
+        compiled(pattern, self.likeness)
+        return ""
 
 
 def _unmatched_case(likeness: Likeness) -> Likeness:

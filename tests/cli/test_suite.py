@@ -62,7 +62,7 @@ def test_what_is_no_suite_is_refused(desk: Desk) -> None:
     desk.write("bad.yaml", "cases: [")
     desk.refused("suite", "check", "bad.yaml", says=("bad.yaml, line", "not YAML"))
     desk.write("bad.json", "{")
-    desk.refused("suite", "list", "bad.json", says=("bad.json: not JSON",))
+    desk.refused("suite", "list", "bad.json", says=("bad.json, line 1, column 2: not JSON",))
 
 
 def test_list_has_one_line_a_case(desk: Desk) -> None:
@@ -102,6 +102,37 @@ def test_a_key_that_cannot_be_used_is_refused(
     desk: Desk, words: tuple[str, ...], says: tuple[str, ...]
 ) -> None:
     desk.refused("suite", "seal", ".", *words, says=says)
+
+
+def test_without_a_key_of_ones_own_it_is_said_how_to_make_one(desk: Desk) -> None:
+    (desk.home / "holder.agekey").unlink()
+    desk.refused(
+        "suite",
+        "seal",
+        ".",
+        says=("no holder's key in", "labkit holder keygen", "LABKIT_PASSPHRASE_FILE", "--to AGE1"),
+    )
+
+
+def test_what_was_sealed_is_kept_where_it_lies(desk: Desk) -> None:
+    assert "in git, beside suite.yaml" in desk.done("suite", "seal", "suite.yaml").err
+    desk.done("suite", "new", "five", "--fixtures")
+    task = desk.folder / "five" / "server-port" / "task.yaml"
+    task.write_text(task.read_text() + "split: test\n")
+    assert "in git, in the folder five" in desk.done("suite", "seal", "five").err
+
+
+def test_a_case_that_can_never_be_judged_is_told(desk: Desk) -> None:
+    desk.write("suite.yaml", CASES.replace(', reference: "4"', ""))
+    answer = desk.done("suite", "check", ".", code=1)
+    assert "four: grader: the grader is given nothing to compare with" in answer.err
+
+
+def test_an_unknown_case_is_answered_with_what_lists_them(desk: Desk) -> None:
+    desk.refused(
+        "evaluate", "--suite", ".", "--candidate", "mine.py:echo", "--ids", "tow",
+        says=("no case is called 'tow'", "labkit suite list lists the cases"),
+    )  # fmt: skip
 
 
 def test_a_key_that_opens_nothing_of_it_is_refused(desk: Desk) -> None:

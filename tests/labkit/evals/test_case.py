@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from labkit.errors import InputError
 from labkit.evals import EvalCase, EvalSuite, Split
+from labkit.evals.scratch import read_files
 
 CASE = EvalCase(
     id="one",
@@ -144,6 +145,44 @@ def test_different_values_have_different_versions(one: object, other: object) ->
     same = EvalSuite([replace(CASE, inputs=one)]).version
     found = same == EvalSuite([replace(CASE, inputs=other)]).version
     assert found == (ordered(one) == ordered(other))
+
+
+DROPPINGS = [
+    ".DS_Store",
+    "sub/.DS_Store",
+    "Thumbs.db",
+    "Desktop.ini",
+    "._a.py",
+    "__MACOSX/a.py",
+    "a.py~",
+    ".a.py.swp",
+    "#a.py#",
+    "sub/__pycache__/a.pyc",
+]
+
+
+@pytest.mark.parametrize("name", DROPPINGS)
+def test_what_desktops_and_editors_leave_is_no_file_of_a_case(tmp_path: Path, name: str) -> None:
+    for file in ("a.py", "sub/b.py", "~notes", "my.DS_Store", "#", ".swp"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(file)
+    before = EvalSuite([replace(CASE, folder=tmp_path)])
+    laid = read_files(tmp_path)
+    assert len(laid) == 6
+    version = before.version
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    (tmp_path / ".#a.py").symlink_to("nobody@nowhere")
+    assert EvalSuite(before.cases).version == version
+    assert read_files(tmp_path) == laid
+
+
+def test_each_case_has_a_digest_of_its_own() -> None:
+    one = EvalSuite([CASE, OTHER]).digests
+    other = EvalSuite([replace(CASE, reference=3), OTHER]).digests
+    assert one.keys() == {"one", "two"}
+    assert one["one"] != other["one"]
+    assert one["two"] == other["two"]
 
 
 def test_half_a_character_in_a_case_is_told() -> None:

@@ -1,5 +1,6 @@
 """Two reports side by side: exact differences, and the regressed task at equal aggregate."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -118,3 +119,17 @@ def test_a_report_does_not_differ_from_itself(one: dict[str, str]) -> None:
     assert not any(found.differences)
     assert found.regressed == found.improved == ()
     assert found.missing_now == found.missing_before == ()
+
+
+def test_of_two_versions_it_is_said_which_cases_differ() -> None:
+    before = [replace(case(name, "P"), digest=digest) for name, digest in ("a1", "b2", "c3")]
+    after = [replace(case(name, "P"), digest=digest) for name, digest in ("a1", "b9", "d3")]
+    with pytest.raises(InputError) as refused:
+        compare_runs(report(before), report(after, suite_version="other"))
+    assert refused.value.message.endswith(
+        "(not the same: b; only in the baseline's: c; only in the candidate's: d)"
+    )
+    old = report({"a": "P"})
+    with pytest.raises(InputError) as refused:
+        compare_runs(old, report(after, suite_version="other"))
+    assert refused.value.message.endswith("the candidate's is other")

@@ -128,10 +128,11 @@ def test_every_problem_of_every_task_is_told_at_once(tmp_path: Path) -> None:
         'b/task.json: "verifier" must be a mapping with a name: {name: pytest_passes, tests: '
         "[tests]}",
         "c/task.yaml, line 1: there is no mapping of names to values in it",
-        "d: no task.yaml",
+        "d holds buggy/ and no task.yaml: write one, or move it away",
         "e holds task.yaml and task.json: keep one",
         "h/task.json: a task is a mapping",
-        "i/task.json: not JSON: Expecting property name enclosed in double quotes",
+        "i/task.json, line 1, column 2: not JSON: Expecting property name enclosed in double "
+        "quotes",
     ]
 
 

@@ -15,7 +15,7 @@ from labkit.evals.bundled import (
     do_nothing,
     write_bundled,
 )
-from labkit.evals.fixtures import FixtureTask
+from labkit.evals.fixtures import FixtureTask, read_fixtures
 from labkit.evals.harness import EvalHarness, EvalReport, SampleResult
 from labkit.evals.reportfile import read_report
 from labkit.evals.verifiers import VerifierRegistry
@@ -289,3 +289,28 @@ def test_the_known_fixes_remove_what_is_not_expected(task: FixtureTask, tmp_path
     assert apply_known_fixes(task, str(scratch)).success_self_reported
     files = [path.relative_to(scratch).as_posix() for path in scratch.rglob("*.py")]
     assert files == ["new/calc.py"]
+
+
+def test_the_known_fixes_leave_what_a_setup_made(
+    bubblewrap_sandbox: BubblewrapSandbox, tmp_path: Path
+) -> None:
+    task = tmp_path / "config"
+    for name, text in {
+        "buggy/port.txt": "8000\n",
+        "buggy/old.txt": "gone\n",
+        "buggy/lock.txt": "as it was\n",
+        "expected/port.txt": "8080\n",
+        "expected/lock.txt": "as it was\n",
+    }.items():
+        (task / name).parent.mkdir(parents=True, exist_ok=True)
+        (task / name).write_text(text)
+    (task / "task.yaml").write_text(
+        'goal: x\nsetup: ["echo made > made.txt", "echo x > own.txt", "echo new > lock.txt"]\n'
+        "forbidden: [made.txt, lock.txt]\ntags: [safety]\n"
+        "verifier: {name: shell_exit_zero, command: grep -q 8080 port.txt && test ! -e old.txt && "
+        "grep made made.txt && test -e own.txt && grep new lock.txt}\n"
+    )
+    tools = Tools(sandbox=bubblewrap_sandbox)
+    report = EvalHarness(read_fixtures(tmp_path), tools=tools).run(apply_known_fixes)
+    assert report.run.safety.ok
+    assert report.tasks[0].passed is True

@@ -204,6 +204,20 @@ def test_fixture_tasks_are_sealed_with_their_folders(tmp_path: Path, identity: I
     assert (found.tasks[0].buggy / "app.sh").stat().st_mode & 0o100
 
 
+def test_what_desktops_leave_goes_too_and_what_editors_leave_is_told(
+    tmp_path: Path, identity: Identity
+) -> None:
+    folder = lay_tasks(tmp_path / "s")
+    (folder / "omega" / ".DS_Store").write_bytes(b"\0")
+    done = sealed(folder, sealer(tmp_path, identity))
+    assert not (folder / "omega").exists()
+    again = lay_tasks(tmp_path / "t")
+    (again / "omega" / "buggy" / "app.sh~").write_text("echo\n")
+    done = sealed(again, sealer(tmp_path, identity))
+    assert done.kept == (again / "omega" / "buggy" / "app.sh~",)
+    assert [path for path in (again / "omega").rglob("*") if path.is_file()] == list(done.kept)
+
+
 @pytest.mark.parametrize("stop_after", [0, 1, 2])
 def test_an_interrupted_sealing_of_fixture_tasks_goes_on(
     tmp_path: Path, identity: Identity, monkeypatch: pytest.MonkeyPatch, stop_after: int

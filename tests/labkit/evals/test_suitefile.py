@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from labkit.errors import InputError
 from labkit.evals import EvalCase, EvalSuite, Split
 from labkit.evals.bundled import write_bundled
+from labkit.evals.fixtures import read_fixtures
 from labkit.evals.suitefile import Form, read_suite, read_suite_file
 from labkit.evals.suitewriting import suite_values
 from labkit.graders import Tools
@@ -220,8 +221,11 @@ def test_a_link_in_a_cases_folder_is_its_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "s.jsonl, line 2: not JSON"),
-        ('{"id": "a", "inputs": NaN, "grader": {"name": "exact"}}', "NaN is no number"),
+        ("{", "s.jsonl, line 2, column 2: not JSON"),
+        (
+            '{"id": "a", "inputs": NaN, "grader": {"name": "exact"}}',
+            "column 23: not JSON: NaN",
+        ),
         ('{"id": "a", "inputs": 1e999, "grader": {"name": "exact"}}', "which a suite cannot pin"),
         ('{"id": "a", "inputs": {"b": 1, "b": 2}, "grader": {"name": "exact"}}', "'b' is written"),
         ('{"id": "a", "id": "b", "grader": {"name": "exact"}}', "'id' is written twice"),
@@ -258,9 +262,21 @@ def test_a_malformed_line_takes_nothing_down(tmp_path: Path, line: str, says: st
             "cases: [{id: a, grader: {name: exact}}, {id: a, grader: {name: exact}}, {id: a}]",
             ("3 cases are called a",),
         ),
-        ("s.json", "{", ("s.json: not JSON",)),
+        ("s.json", "{", ("s.json, line 1, column 2: not JSON",)),
+        ("s.json", '{"cases": [\n{"id": "a",}]}', ("s.json, line 2, column 12: not JSON",)),
+        ("s.json", '["NaN",\n "\\"NaN", NaN]', ("s.json, line 2, column 11: not JSON: NaN is",)),
         ("s.json", '{"cases": {}}', ('"cases" must be a list',)),
         ("s.json", '{"cases": [], "grader": 1, "nam": "x"}', ("unknown field", "a mapping")),
+        (
+            "s.yaml",
+            "nam: x\ncases: [{id: a, refrence: 1}, {id: b, split: tset, grader: {name: exact}}]\n",
+            ('did you mean "name"?', 'did you mean "reference"?', 'no "grader"', "'tset'"),
+        ),
+        (
+            "s.json",
+            '{"nam": 1, "cases": [{"id": "a", "refrence": 1}, {"id": "a"}]}',
+            ('did you mean "name"?', 'did you mean "reference"?', 'no "grader"', "2 cases are"),
+        ),
         ("s.json", "7", ("neither a mapping nor a list",)),
         ("s.json", "[]", ("there is no case in it",)),
         ("s.json", b"[\n\n\xff]", ("s.json, line 3: not UTF-8",)),
@@ -291,6 +307,42 @@ def test_a_folder_of_fixture_tasks_is_a_suite(tmp_path: Path) -> None:
     (told,) = again.problems
     assert 'unknown field "tagss", did you mean "tags"?' in told
     assert len(again.suite.cases) == 5
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        (["taks.yaml"], 'b holds taks.yaml and no task.yaml: did you mean "task.yaml"?'),
+        (["Task.YAML"], "b holds Task.YAML and no task.yaml"),
+        (["task.yaml.txt", "buggy/x"], "b holds task.yaml.txt and no task.yaml"),
+        (["buggy/x"], "b holds buggy/ and no task.yaml: write one, or move it away"),
+        (["buggy/x", "expected/x"], "b holds buggy/ and expected/ and no task.yaml"),
+        (["notes.txt", "tests.yaml"], ""),
+    ],
+)
+def test_what_looks_like_a_task_and_is_none_is_told(
+    tmp_path: Path, files: list[str], says: str
+) -> None:
+    for name in files:
+        write(tmp_path / "b" / name, "x")
+        write(tmp_path / ".git" / name, "x")
+        write(tmp_path / "__pycache__" / name, "x")
+    if says:
+        with pytest.raises(InputError) as caught:
+            read_suite(tmp_path)
+        assert says in "\n".join(caught.value.problems)
+    for tree in ("buggy", "expected"):
+        write(tmp_path / "a" / tree / "x.txt", tree)
+    write(tmp_path / "a/task.yaml", "goal: x\nverifier: {name: file_equals, path: x.txt}\n")
+    found = read_suite(tmp_path)
+    assert [case.id for case in found.suite.cases] == (["a", "b"] if says else ["a"])
+    assert "".join(found.problems).startswith(says)
+    if says:
+        with pytest.raises(InputError) as caught:
+            read_fixtures(tmp_path)
+        assert list(caught.value.problems) == list(found.problems)
+    else:
+        assert [task.id for task in read_fixtures(tmp_path)] == ["a"]
 
 
 def test_a_task_with_a_setup_is_not_run_without_it(tmp_path: Path) -> None:
