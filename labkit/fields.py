@@ -259,10 +259,19 @@ def read_bytes(path: Path) -> bytes:
 
 def read_json(path: Path, *, schema: int) -> dict[str, Any]:
     """Read a JSON file that labkit wrote; raises IntegrityError when it is not what it wrote."""
+    return require_schema(json_of(read_bytes(path), path), path, schema=schema)
+
+
+def json_of(data: bytes, path: Path) -> Any:
+    """Return the JSON value of a file's content; raises IntegrityError when it is none."""
     try:
-        values = json.loads(read_bytes(path))
+        return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error
+
+
+def require_schema(values: Any, path: Path, *, schema: int) -> dict[str, Any]:
+    """Return a file's JSON object; raises IntegrityError when it is of another schema, or none."""
     if not isinstance(values, dict) or values.get("schema") != schema:
         raise IntegrityError(
             f"{path} is not of schema {schema}", hint="it was written by another version of labkit"

@@ -47,9 +47,13 @@ class Comparison:
 
     baseline: str
     candidate: str
+    baseline_from: str
+    """The file or folder that its report lies in; empty when it lies in none."""
+    candidate_from: str
     suite: str
     suite_version: str
     split: str
+    """Empty when neither report says it."""
     pairs: tuple[TaskPair, ...]
     """Tasks scored in both, in the order of their ids."""
     missing_now: tuple[str, ...]
@@ -63,6 +67,21 @@ class Comparison:
     test: SignFlip
     """How often chance alone moves as far, either way."""
     slices: tuple[SliceDifference, ...]
+
+    @property
+    def baseline_words(self) -> str:
+        """What to call the baseline: with where it lies, when both are called the same."""
+        return self._words(self.baseline, self.baseline_from)
+
+    @property
+    def candidate_words(self) -> str:
+        """What to call the candidate: with where it lies, when both are called the same."""
+        return self._words(self.candidate, self.candidate_from)
+
+    def _words(self, name: str, place: str) -> str:
+        name = name or "without a name"
+        alike = self.baseline == self.candidate and self.baseline_from != self.candidate_from
+        return f"{name} ({place or 'in memory'})" if alike else name
 
     @property
     def differences(self) -> tuple[Fraction, ...]:
@@ -104,9 +123,10 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
     """Compare two reports over the tasks that both scored.
 
     Differences are exact. A report without its cases has nothing to pair. Raises InputError for
-    reports that cannot be compared: of different suite versions, splits or policies.
+    reports that cannot be compared: of different suite versions, splits or policies. A report
+    without its cases need not say its split.
     """
-    refuse(list(_unlike(baseline, candidate)), hint="evaluate both on the same suite and split")
+    _require_alike(baseline, candidate)
     before = {case.id: case for case in baseline.cases if case.reward is not None}
     after = {case.id: case for case in candidate.cases if case.reward is not None}
     pairs = tuple(_pairs(before, after))
@@ -114,9 +134,11 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
     return Comparison(
         baseline=baseline.candidate,
         candidate=candidate.candidate,
+        baseline_from=_place(baseline),
+        candidate_from=_place(candidate),
         suite=candidate.suite,
         suite_version=candidate.suite_version,
-        split=candidate.split,
+        split=candidate.split or baseline.split,
         pairs=pairs,
         missing_now=tuple(sorted(before.keys() - after.keys())),
         missing_before=tuple(sorted(after.keys() - before.keys())),
@@ -127,17 +149,33 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
     )
 
 
-def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
-    for what, before, after in (
-        ("suite version", baseline.suite_version, candidate.suite_version),
-        ("split", baseline.split, candidate.split),
-        ("policy", str(baseline.policy), str(candidate.policy)),
+def _place(report: RunReport) -> str:
+    place = report.source or report.folder
+    return str(place) if place else ""
+
+
+def _require_alike(baseline: RunReport, candidate: RunReport) -> None:
+    """Raise one InputError for all in which two reports differ that have to be alike."""
+    problems, hints = [], []
+    known = baseline.totals is None and candidate.totals is None
+    for what, before, after, hint in (
+        ("suite version", baseline.suite_version, candidate.suite_version, "suite"),
+        ("split", baseline.split, candidate.split, "--split"),
+        ("policy", str(baseline.policy), str(candidate.policy), "--policy"),
     ):
-        if before != after:
-            yield (
+        unknown = (what == "split" and not (before and after)) or (what == "policy" and not known)
+        if before != after and not unknown:
+            hints.append(hint)
+            problems.append(
                 f"the reports are not of the same {what}: the baseline's is {before}, the "
                 f"candidate's is {after}"
             )
+    wanted = " and ".join(filter(None, (", ".join(hints[:-1]), *hints[-1:])))
+    problems += _repeated(baseline, candidate)
+    refuse(problems, hint=f"evaluate both with the same {wanted or 'suite'}")
+
+
+def _repeated(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
     for which, report in (("baseline", baseline), ("candidate", candidate)):
         for name, many in Counter(case.id for case in report.cases).items():
             if many > 1:

@@ -6,12 +6,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from labkit.errors import IntegrityError
+from labkit.errors import InputError, IntegrityError
 from labkit.evals.metrics import AtK, Figures, Safety
 from labkit.evals.report import RunReport, Totals
 from labkit.evals.reportcases import read_case, require_consistent
 from labkit.evals.results import CaseResult, Policy, exact
-from labkit.fields import read_json
+from labkit.fields import first_words, json_of, read_bytes, require_schema
 
 SCHEMA = 1
 NAME = "report.json"
@@ -104,20 +104,61 @@ def _case(case: CaseResult) -> dict[str, Any]:
     }
 
 
-def read_report(path: Path) -> RunReport:
+def read_report(path: Path | str) -> RunReport:
     """Read a report: a report.json, or a folder that holds one.
 
     A report of somebody else's may lack `cases`; then its totals are all there is. Raises
-    InputError when there is no such file, IntegrityError when it is damaged.
+    InputError when there is no such file, when it is no report, and for the folder of a run that is
+    not finished; IntegrityError when it is damaged.
     """
-    file = path / NAME if path.is_dir() else path
-    values = read_json(file, schema=SCHEMA)
+    given = Path(path)
+    file = _file_of(given)
+    values = _values(file)
     try:
-        return from_dict(values, folder=file.parent)
+        return dataclasses.replace(from_dict(values, folder=file.parent), source=given)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        told = str(error) if type(error) is ValueError else repr(error)
         raise IntegrityError(
-            f"{file} is damaged: {error!r}", hint="make it again with labkit evaluate"
+            f"{file} is damaged: {told}", hint="make it again with labkit evaluate"
         ) from error
+
+
+def _file_of(given: Path) -> Path:
+    """Return the file of a report; raises InputError for a run that has none yet."""
+    from labkit.evals.runfolder import MADE_OF  # noqa: PLC0415 - it writes reports
+
+    if not given.is_dir():
+        return given
+    if not (given / NAME).exists() and (given / MADE_OF).exists():
+        raise InputError(
+            f"the run in {given} is not finished: it has no {NAME} yet",
+            hint="repeat the command that began it, with the same --out: it goes on where it was",
+        )
+    return given / NAME
+
+
+def _values(file: Path) -> dict[str, Any]:
+    """Return a report's values; raises InputError for a file that is something else."""
+    data = read_bytes(file)
+    named = file.name == NAME
+    if not named and not data.lstrip().startswith(b"{"):
+        raise _no_report(file, "it holds no JSON object")
+    values = json_of(data, file)
+    known = isinstance(values, dict) and values.get("schema") == SCHEMA
+    if isinstance(values, dict) and (known or not named):
+        needed = ("suite", "suite_version")
+        totals = () if "cases" in values else ("n_tasks", "n_scored")
+        if lacking := [name for name in (*needed, *totals) if name not in values]:
+            raise _no_report(file, f"it lacks {first_words(lacking)}")
+    return require_schema(values, file, schema=SCHEMA)
+
+
+def _no_report(file: Path, why: str) -> InputError:
+    return InputError(
+        f"{file} is no report of a run: {why}",
+        hint=f"give the folder of a finished run, or the {NAME} in it; docs/gate.md lists what a "
+        "report of another tool's needs",
+    )
 
 
 def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunReport:
@@ -133,7 +174,7 @@ def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunRe
         suite=str(values["suite"]),
         suite_version=str(values["suite_version"]),
         candidate=str(values.get("candidate", "")),
-        split=str(values.get("split", "all")),
+        split=str(values.get("split", "all" if "cases" in values else "")),
         subset=_truth(values.get("subset", False)),
         n=n,
         seed=int(values.get("seed", 0)),
