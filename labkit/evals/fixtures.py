@@ -101,11 +101,12 @@ def is_fixtures(folder: Path) -> bool:
     return bool(_task_files(folder)) or any(map(_task_files, _below(folder)))
 
 
-def read_fixtures(folder: Path) -> tuple[FixtureTask, ...]:
+def read_fixtures(folder: Path | str) -> tuple[FixtureTask, ...]:
     """Read the tasks of a folder, or the one task that it is, in the order of their ids.
 
     Raises one InputError that tells every problem of every task.
     """
+    folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"no folder {folder}")
     folders = [folder.absolute()] if _task_files(folder) else _below(folder.absolute())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import InputError, did_you_mean
+from labkit.evals.arguments import paths_of
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.command import COMMAND_LIMITS, Command
 from labkit.evals.harborsolution import HarborSolution
@@ -40,6 +41,12 @@ class Options:
     """Further places where a Python function may write; None: nobody looks."""
     any_exit: bool = False
     """Whether what a command left counts in whatever code it ended."""
+
+    def __post_init__(self) -> None:
+        """Take texts for paths."""
+        object.__setattr__(self, "folder", Path(self.folder))
+        if self.allow is not None:
+            object.__setattr__(self, "allow", paths_of(self.allow, "allow"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,9 @@ class Recorded:
         self._answers = dict(answers)
 
     @classmethod
-    def read(cls, path: Path) -> "Recorded":
+    def read(cls, path: Path | str) -> "Recorded":
         """Read a file; raises InputError that tells every line that cannot be used."""
+        path = Path(path)
         answers: dict[Key, Answer] = {}
         lines: dict[Key, int] = {}
         problems: list[str] = []
