@@ -20,6 +20,7 @@ from labkit.nodes import compose, is_guessed, place_of, plain_node, value_of
 _TEXT = "tag:yaml.org,2002:str"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 _LONGEST_SHOWN = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Fields:
@@ -116,7 +117,11 @@ class Fields:
             self._complain(
                 node, f'"{name}" must be a text: put it in quotes: "{_short(node.value)}"'
             )
-        return str(node.value)
+        text = str(node.value)
+        if _SURROGATE.search(text):
+            self._complain(node, f'"{name}" holds half of a character, which no file can hold')
+            return ""
+        return text
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts; a missing field is an empty list."""
@@ -259,19 +264,10 @@ def read_bytes(path: Path) -> bytes:
 
 def read_json(path: Path, *, schema: int) -> dict[str, Any]:
     """Read a JSON file that labkit wrote; raises IntegrityError when it is not what it wrote."""
-    return require_schema(json_of(read_bytes(path), path), path, schema=schema)
-
-
-def json_of(data: bytes, path: Path) -> Any:
-    """Return the JSON value of a file's content; raises IntegrityError when it is none."""
     try:
-        return json.loads(data)
+        values = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
         raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error
-
-
-def require_schema(values: Any, path: Path, *, schema: int) -> dict[str, Any]:
-    """Return a file's JSON object; raises IntegrityError when it is of another schema, or none."""
     if not isinstance(values, dict) or values.get("schema") != schema:
         raise IntegrityError(
             f"{path} is not of schema {schema}", hint="it was written by another version of labkit"

@@ -24,6 +24,8 @@ _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}
 _FIELDS = "write its fields, one a line: name: value"
 _DEEPEST = 30
 _DEEPEST_VALUE = 50
+_DEEPEST_FILE = 200
+"""More than that is told without a look at the rest."""
 _TOO_LARGE = 10**15
 _NO_LINE = yaml.Mark("", 0, -1, -1, None, 0)
 
@@ -82,8 +84,17 @@ def _decode(data: bytes, place: str) -> str:
 
 
 def _refuse_tricks(text: str, place: str) -> None:
-    """Refuse aliases and tags: nobody needs them here, and bombs are made of them."""
+    """Refuse aliases and tags: nobody needs them here, and bombs are made of them.
+
+    So are brackets in brackets, for which the reader takes time by the square of their depth.
+    """
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST_FILE:
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise InputError(f"{place}, line {line}: not YAML: nested too deeply")
         anchor = getattr(event, "anchor", None)
         tag = getattr(event, "tag", None)
         if anchor or tag:

@@ -18,7 +18,7 @@ from labkit.cli.lab import now
 from labkit.cli.witness import Witness
 from labkit.errors import InputError, IntegrityError, PhaseError, not_written
 from labkit.evals.case import EvalSuite, Split
-from labkit.evals.ledger import BEGUN, COMPLETED, Entry, Ledger, Look
+from labkit.evals.ledger import BEGUN, COMPLETED, RESUMED, Entry, Ledger, Look
 from labkit.evals.named import Named
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import NAME, read_report
@@ -73,7 +73,7 @@ def finalize(asked: Asked, val: Path | None, key: str, me: str) -> int:
             plan = Plan(
                 split=Split.TEST,
                 folder=final.folder,
-                notes=tuple(candidate.notes(tests.suite)),
+                notes=(*candidate.notes(tests.suite), *_sittings(final.ledger)),
                 retry=True,
             )
             report = session.measure(candidate, tests, plan)
@@ -142,8 +142,9 @@ def _begin(final: _Final, look: Look) -> None:
             )
         )
         return
-    last = entries[-1]
-    who = f"{last.by} with {last.look.candidate} on {last.at[:16].replace('T', ' at ')}"
+    begun, last = entries[0], entries[-1]
+    at = (last if last.event == COMPLETED else begun).at
+    who = f"{begun.by} with {last.look.candidate} on {at[:16].replace('T', ' at ')}"
     if last.event == COMPLETED:
         _require_report(final, last)
         raise PhaseError(
@@ -157,7 +158,34 @@ def _begin(final: _Final, look: Look) -> None:
             f"the test split of {look.suite} is being scored by {who}; this would be {what}",
             hint="only the same look goes on: " + _shown(last.look),
         )
-    say(f"going on with the look that {who} began")
+    _resume(final)
+    say(f"going on with the look that {who} began; the ledger says so")
+
+
+def _resume(final: _Final) -> None:
+    """Record that an interrupted look goes on; refuse one whose samples were taken away."""
+    samples = final.folder / SAMPLES
+    ended = [final.folder / name for name in (NAME, _SEALED_SAMPLES)]
+    if not samples.exists() and any(path.exists() for path in ended):
+        raise IntegrityError(
+            f"{final.folder} is of a look that had come to its end: {final.ledger.path} has lost "
+            f"the line that said so, or the folder its {SAMPLES}",
+            hint="restore both, from git or a backup",
+        )
+    there = read_bytes(samples).count(b"\n") if samples.exists() else 0
+    final.ledger.resume(by=_user(), at=now().isoformat(timespec="seconds"), samples=there)
+
+
+def _sittings(ledger: Ledger) -> list[str]:
+    """Return what the report says of a look that was not taken at once."""
+    resumed = [entry for entry in ledger.entries() if entry.event == RESUMED]
+    if not resumed:
+        return []
+    found = ", ".join(str(entry.samples) for entry in resumed)
+    return [
+        f"This look was interrupted and resumed {counted(len(resumed), 'time')}; samples that lay "
+        f"there then: {found}."
+    ]
 
 
 def _require_none(final: _Final, commitment: str) -> None:

@@ -85,11 +85,11 @@ class EvalCase:
             "inputs": plain(self.inputs, f"case {self.id}: inputs"),
             "reference": plain(self.reference, f"case {self.id}: reference"),
             "grader": plain(self.grader_spec, f"case {self.id}: grader_spec"),
-            "slices": sorted(self.slices),
-            "tags": sorted(self.tags),
+            "slices": plain(sorted(self.slices), f"case {self.id}: slices"),
+            "tags": plain(sorted(self.tags), f"case {self.id}: tags"),
             "folder": folder_digest(self.folder) if self.folder else None,
-            "forbidden": sorted(self.forbidden),
-            "problem": self.problem,
+            "forbidden": plain(sorted(self.forbidden), f"case {self.id}: forbidden"),
+            "problem": self.problem.encode(errors="backslashreplace").decode(),
         }
 
 

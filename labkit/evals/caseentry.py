@@ -59,7 +59,8 @@ class Entry:
             split=Split(split),
         )
         fields.done()
-        return replace(found, problem="; ".join(self.problems))
+        told = "; ".join(self.problems)
+        return replace(found, problem=told.encode(errors="backslashreplace").decode())
 
     def _id(self, written: str) -> str:
         if not written.strip():

@@ -78,6 +78,10 @@ def files_of(folder: Path) -> list[tuple[str, Path]]:
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in (*folders, *files):
             path = Path(parent, name)
+            if _SURROGATE.search(name):
+                raise InputError(
+                    f"{str(path)!a} is no name in UTF-8", hint="rename it: cases travel"
+                )
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
                 raise InputError(
                     f"{path} is neither a file nor a folder",

@@ -98,8 +98,9 @@ def _renamed(old: Any, new: Any, old_folder: Any, new_folder: Any) -> Iterable[P
     return [(text, False) for text in (*_at(old, old_folder), *_at(new, new_folder))]
 
 
-def _linked(_old: Any, new: Any, _old_folder: Any, new_folder: Any) -> Iterable[Place]:
-    return [(text, False) for text in _at(new, new_folder)]
+def _linked(old: Any, new: Any, old_folder: Any, new_folder: Any) -> Iterable[Place]:
+    # What is written to the new name is written to the old one's file.
+    return [(text, False) for text in (*_at(old, old_folder), *_at(new, new_folder))]
 
 
 def _symlinked(_target: Any, new: Any, folder: Any) -> Iterable[Place]:

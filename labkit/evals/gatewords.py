@@ -144,8 +144,8 @@ def told_noise(found: Comparison) -> str:
     else:
         moved = (
             f"{found.test.moved} of {tasks} moved; if nothing had changed, a difference as large "
-            f"would be seen with a chance of {_chance(found.test.p_mid)} (mid-p of the sign-flip "
-            f"test; exact p {_chance(found.test.p_exact)})"
+            f"would be seen with a chance of {_chance(found.test.p_exact)} (sign-flip test; "
+            f"{_chance(found.test.p_mid)} where those just as large count half: mid-p)"
         )
     return (
         f"the reward differs by {signed(found.mean)}, 95 % interval {signed(low)} to "

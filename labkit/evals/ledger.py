@@ -1,24 +1,26 @@
 """The ledger of a sealed test split: one look, by whom, with what, and what came out.
 
-It is created before the first sample runs, and only where there is none. Each line carries a code
-that only who can open the split can make, so a changed line is noticed. A ledger that is deleted
-whole shows in git alone.
+It is created before the first sample runs, and only where there is none. An interrupted look that
+goes on has a line for that, with how many samples it found. Each line carries a code that only who
+can open the split can make, so a changed line is noticed. A ledger that is deleted whole shows in
+git alone.
 """
 
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from labkit.errors import InputError, IntegrityError, PhaseError
-from labkit.fields import canonical_json, read_bytes
+from labkit.fields import canonical_json, counted, read_bytes
 from labkit.workspace import replace as rewrite
 from labkit.workspace import write_new
 
 _DOMAIN = b"labkit/finalized/v1\0"
 BEGUN = "begun"
+RESUMED = "resumed"
 COMPLETED = "completed"
 
 
@@ -55,6 +57,8 @@ class Entry:
     """The folder of the report, as seen from the ledger's."""
     digest: str = ""
     """SHA-256 of report.json, once there is one."""
+    samples: int = 0
+    """How many samples lay there when the look was resumed."""
     previous: str = ""
     """The code of the line before."""
     code: str = ""
@@ -83,6 +87,14 @@ class Entry:
         return cls(**values | {"look": Look(**values["look"])})
 
 
+def _is_one_look(events: Sequence[str]) -> bool:
+    """Return whether these are the events of a look, however often it was resumed."""
+    if not events or events[0] != BEGUN:
+        return False
+    rest = events[1:-1] if events[-1] == COMPLETED else events[1:]
+    return all(event == RESUMED for event in rest)
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The file, and the salt that lies inside the sealed split."""
@@ -91,7 +103,7 @@ class Ledger:
     salt: bytes = field(repr=False)
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return what stands in it: nothing, a begun look, or a completed one.
+        """Return what stands in it: nothing, or one look, begun, resumed or completed.
 
         Raises IntegrityError when it is not as labkit left it.
         """
@@ -102,7 +114,7 @@ class Ledger:
             genuine = [entry.is_genuine(self.salt) for entry in found]
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise self._damaged("it cannot be read") from error
-        if [entry.event for entry in found] not in ([BEGUN], [BEGUN, COMPLETED]):
+        if not _is_one_look([entry.event for entry in found]):
             raise self._damaged("it is not one look")
         before = ""
         for number, entry in enumerate(found):
@@ -122,9 +134,24 @@ class Ledger:
 
     def complete(self, *, at: str, digest: str) -> None:
         """Record what came out; raises IntegrityError as `entries` does."""
-        (begun,) = self.entries()
-        done = replace(begun, event=COMPLETED, at=at, digest=digest, previous=begun.code)
-        rewrite(self.path, begun.line() + done.sealed_with(self.salt).line())
+        last = self.entries()[-1]
+        self._add(replace(last, event=COMPLETED, at=at, digest=digest, samples=0))
+
+    def resume(self, *, by: str, at: str, samples: int) -> None:
+        """Record that the look goes on; raises IntegrityError when samples are gone since."""
+        last = self.entries()[-1]
+        if samples < last.samples:
+            raise IntegrityError(
+                f"{counted(last.samples, 'sample')} of this look lay there on {last.at[:10]}, and "
+                f"now {samples}",
+                hint="restore samples.jsonl: a sample is not taken twice",
+            )
+        self._add(replace(last, event=RESUMED, by=by, at=at, samples=samples))
+
+    def _add(self, entry: Entry) -> None:
+        there = self.entries()
+        new = replace(entry, previous=there[-1].code).sealed_with(self.salt)
+        rewrite(self.path, "".join(each.line() for each in (*there, new)))
 
     def _damaged(self, why: str) -> IntegrityError:
         return IntegrityError(

@@ -25,7 +25,7 @@ def read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
             f"case {name} has {len(trials)} trials, some twice, or more than the {planned} planned"
         )
     for trial in trials:
-        if problem := next(_problems(trial, planned), ""):
+        if problem := trial_problem(trial, planned):
             raise ValueError(f"case {name}, trial {trial.number!r} {problem}")
     return CaseResult(
         id=name,
@@ -36,6 +36,11 @@ def read_case(values: Mapping[str, Any], policy: Policy) -> CaseResult:
         policy=policy,
         trials=trials,
     )
+
+
+def trial_problem(trial: TrialResult, planned: int) -> str:
+    """Return what no trial of labkit's can be, of this one; empty when it is fine."""
+    return next(_problems(trial, planned), "")
 
 
 def _problems(trial: TrialResult, planned: int) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """report.json: a run report as plain values, and read back with its counts exact."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,11 @@ from labkit.evals.metrics import AtK, Figures, Safety
 from labkit.evals.report import RunReport, Totals
 from labkit.evals.reportcases import read_case, require_consistent
 from labkit.evals.results import CaseResult, Policy, exact
-from labkit.fields import first_words, json_of, read_bytes, require_schema
+from labkit.fields import first_words, read_bytes
 
 SCHEMA = 1
 NAME = "report.json"
+_AGAIN = "make it again with labkit evaluate"
 _MOST_SAMPLES = 100_000
 _MOST_TASKS = 10_000_000
 
@@ -117,10 +119,12 @@ def read_report(path: Path | str) -> RunReport:
     try:
         return dataclasses.replace(from_dict(values, folder=file.parent), source=given)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        told = str(error) if type(error) is ValueError else repr(error)
-        raise IntegrityError(
-            f"{file} is damaged: {told}", hint="make it again with labkit evaluate"
-        ) from error
+        raise IntegrityError(f"{file} is damaged: {_why(error)}", hint=_AGAIN) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong in words: of a missing field, Python says the name alone."""
+    return f"it lacks the field {error}" if isinstance(error, KeyError) else str(error)
 
 
 def _file_of(given: Path) -> Path:
@@ -143,14 +147,20 @@ def _values(file: Path) -> dict[str, Any]:
     named = file.name == NAME
     if not named and not data.lstrip().startswith(b"{"):
         raise _no_report(file, "it holds no JSON object")
-    values = json_of(data, file)
-    known = isinstance(values, dict) and values.get("schema") == SCHEMA
-    if isinstance(values, dict) and (known or not named):
-        needed = ("suite", "suite_version")
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise IntegrityError(f"{file} is damaged: {error}", hint=_AGAIN) from error
+    if not named:
         totals = () if "cases" in values else ("n_tasks", "n_scored")
-        if lacking := [name for name in (*needed, *totals) if name not in values]:
+        needed = ("suite", "suite_version", *totals)
+        if lacking := [name for name in needed if name not in values]:
             raise _no_report(file, f"it lacks {first_words(lacking)}")
-    return require_schema(values, file, schema=SCHEMA)
+    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+        raise IntegrityError(
+            f"{file} is not of schema {SCHEMA}", hint="it was written by another version of labkit"
+        )
+    return values
 
 
 def _no_report(file: Path, why: str) -> InputError:

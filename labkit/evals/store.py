@@ -6,11 +6,13 @@ sample the later one counts. A line cut short by a crash is no line.
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, overload
 
 from labkit.errors import IntegrityError, PhaseError, not_written
+from labkit.evals.reportcases import trial_problem
 from labkit.evals.results import TrialResult
 from labkit.evals.sample import Sample, Status
 from labkit.graders import Verdict
@@ -66,8 +68,8 @@ class Store:
                 if not line.endswith(b"\n"):
                     break
                 try:
-                    self._know(_sample(json.loads(line)), place)
-                except (ValueError, KeyError, TypeError) as error:
+                    self._know(_checked(_sample(json.loads(line))), place)
+                except (ValueError, KeyError, TypeError, RecursionError) as error:
                     raise IntegrityError(
                         f"{self._path}, line {number} is damaged: {error}",
                         hint="remove the line: its sample is then taken again",
@@ -158,6 +160,12 @@ class Memory:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _checked(sample: Sample) -> Sample:
+    if problem := trial_problem(TrialResult.of(sample), sys.maxsize):
+        raise ValueError(f"sample {sample.number!r} of {sample.case} {problem}")
+    return sample
 
 
 def _values(sample: Sample) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import IO, assert_never
 from labkit.archive import Entry, Kind, write_tar
 from labkit.errors import InfrastructureError
 from labkit.fields import Fields
-from labkit.graders.folder import Unreadable, entries_of
+from labkit.graders.folder import Unreadable, runnable_entries
 from labkit.graders.interface import Case, Output, Verdict, total
 from labkit.graders.tools import COMMAND_LIMITS, Tools
 from labkit.graders.values import TooLongError, text_of
@@ -45,7 +45,7 @@ class ShellExitZero:
     def __call__(self, output: Output, case: Case) -> Verdict:
         """Return the verdict."""
         del case
-        files = () if output.folder is None else entries_of(output.folder)
+        files = () if output.folder is None else runnable_entries(output.folder)
         if isinstance(files, Unreadable):
             return Verdict.failing(files.why)
         try:

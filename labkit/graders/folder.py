@@ -110,6 +110,18 @@ def entries_of(folder: Path) -> tuple[Entry, ...] | Unreadable:
     return tuple(entries)
 
 
+def runnable_entries(folder: Path) -> tuple[Entry, ...] | Unreadable:
+    """Return what a grader runs: all of a folder but Python's caches of compiled code.
+
+    Those count as no edit, and Python would run them in place of a source that nobody changed.
+    Raises OSError as `entries_of` does.
+    """
+    found = entries_of(folder)
+    if isinstance(found, Unreadable):
+        return found
+    return tuple(entry for entry in found if b"__pycache__" not in entry.path.split(b"/"))
+
+
 def _walk(folder: Path) -> Iterator[str]:
     """Yield the paths below a folder. One that cannot be opened is seen, and found to be closed."""
     for root, folders, names in os.walk(folder):

@@ -17,7 +17,7 @@ from typing import IO, assert_never
 from labkit.archive import Entry, Kind, read_tar, write_tar
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.fields import Fields
-from labkit.graders.folder import Unreadable, entries_of, path_problem
+from labkit.graders.folder import Unreadable, path_problem, runnable_entries
 from labkit.graders.interface import Case, Output, Verdict, total
 from labkit.graders.tools import COMMAND_LIMITS, Tools
 from labkit.model import Ended
@@ -69,7 +69,7 @@ class HarborTests:
     def __call__(self, output: Output, case: Case) -> Verdict:
         """Return the verdict."""
         del case
-        left = () if output.folder is None else entries_of(output.folder)
+        left = () if output.folder is None else runnable_entries(output.folder)
         if isinstance(left, Unreadable):
             return Verdict.failing(left.why)
         log = io.BytesIO()

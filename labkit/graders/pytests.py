@@ -22,7 +22,7 @@ from labkit.graders.execution import (
     read_bounds,
     stopped_early,
 )
-from labkit.graders.folder import Unreadable, entries_of, path_problem
+from labkit.graders.folder import Unreadable, path_problem, runnable_entries
 from labkit.graders.interface import Case, Grader, Output, Verdict, total
 from labkit.graders.tools import COMMAND_LIMITS, Tools
 from labkit.junit import PASSED, read_junit
@@ -65,7 +65,7 @@ class PytestPasses:
         """Return the verdict."""
         if output.folder is None:
             return Verdict.ungraded(f"case {case.id} has no folder that tests could run on")
-        found = entries_of(output.folder)
+        found = runnable_entries(output.folder)
         if isinstance(found, Unreadable):
             return Verdict.failing(found.why)
         log = io.BytesIO()

@@ -80,8 +80,30 @@ def test_an_interrupted_look_goes_on_and_is_no_second_one(desk: Desk) -> None:
     assert "going on with the look that" in answer.err
     assert "all  2 of 2  100 %" in answer.out
     assert len(desk.asked()) <= 7
-    assert [entry["event"] for entry in ledger(desk)] == ["begun", "completed"]
+    begun, resumed, completed = ledger(desk)
+    assert [begun["event"], completed["event"]] == ["begun", "completed"]
+    assert (resumed["event"], resumed["samples"] in (1, 2)) == ("resumed", True)
+    (run,) = desk.runs()
+    assert "interrupted and resumed 1 time" in (run / "report.md").read_text()
     assert desk.holding(WORD) == []
+
+
+def test_no_sample_of_an_interrupted_look_is_taken_twice(desk: Desk) -> None:
+    interrupted(desk)
+    with desk.start(*ON, "mine.py:slow", "-n", "3") as program:
+        wait_for(lambda: len(desk.asked()) > 3)
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=60)
+    (run,) = desk.runs()
+    (run / "samples.jsonl").unlink()
+    desk.refused(*ON, "mine.py:slow", "-n", "3", code=3, says=("of this look lay there on",))
+
+
+def test_a_ledger_that_lost_its_end_is_noticed(desk: Desk) -> None:
+    desk.done(*ON, "mine.py:echo")
+    path = desk.folder / "suite.finalized.jsonl"
+    path.write_text(path.read_text().splitlines(keepends=True)[0])
+    desk.refused(*ON, "mine.py:echo", code=3, says=("had come to its end",))
 
 
 def test_an_interrupted_look_goes_on_only_as_the_same(desk: Desk) -> None:
@@ -113,7 +135,7 @@ def test_an_outage_does_not_use_the_look_up(desk: Desk) -> None:
     desk.write("back", "")
     answer = desk.done(*ON, "mine.py:once")
     assert "all  2 of 2  100 %" in answer.out
-    assert [entry["event"] for entry in ledger(desk)] == ["begun", "completed"]
+    assert [entry["event"] for entry in ledger(desk)] == ["begun", "resumed", "completed"]
 
 
 @pytest.mark.parametrize(

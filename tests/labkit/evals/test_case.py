@@ -144,3 +144,10 @@ def test_different_values_have_different_versions(one: object, other: object) ->
     same = EvalSuite([replace(CASE, inputs=one)]).version
     found = same == EvalSuite([replace(CASE, inputs=other)]).version
     assert found == (ordered(one) == ordered(other))
+
+
+def test_half_a_character_in_a_case_is_told() -> None:
+    for field in ("slices", "tags", "forbidden"):
+        with pytest.raises(InputError, match=f"case a: {field} holds half a character"):
+            EvalCase("a", **{field: ("\ud800",)}).content()  # type: ignore[arg-type]
+    assert EvalCase("a", problem="\ud800").content()["problem"] == "\\ud800"

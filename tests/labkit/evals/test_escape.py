@@ -49,6 +49,7 @@ ESCAPES: dict[str, Callable[[Path, Path], object]] = {
     "rename away": lambda scratch, out: (out / "there").rename(scratch / "there"),
     "rename there": lambda scratch, out: (scratch / "calc.py").rename(out / "there"),
     "link": lambda scratch, out: os.link(scratch / "calc.py", out / "new"),
+    "link to what is there": lambda scratch, out: os.link(out / "there", scratch / "new"),
     "symlink": lambda scratch, out: (out / "new").symlink_to(scratch),
     "truncate": lambda _, out: os.truncate(out / "there", 0),
     "chmod": lambda _, out: (out / "there").chmod(0o777),

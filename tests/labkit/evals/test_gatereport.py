@@ -34,7 +34,8 @@ def test_the_text_tells_verdict_why_which_tasks_how_large_and_how_often_for_noth
     assert "reward: 100 % before, 62.5 % now, 37.5 points less over 8 tasks; a drop beyond" in text
     assert "\nworse: 3 tasks\n  t00: 100 % to 0 % (2 of 2 passed before, 0 of 2 now)\n" in text
     assert "noise: the reward differs by -37.5 points, 95 % interval -" in text
-    assert "3 of 8 tasks moved" in text
+    assert "3 of 8 tasks moved; if nothing had changed, a difference as large would be seen" in text
+    assert "with a chance of 25 % (sign-flip test; 12.5 % where" in text
     assert "this gate: a version that is the same would be blocked with a chance of " in text
     assert "pass rate 0.95, the baseline's is 100 %; half a task was put on the other side" in text
     assert "note: 1 case was scored before and could not be measured now: t08." in text

@@ -109,3 +109,19 @@ def test_a_ledger_of_another_split_is_noticed(tmp_path: Path) -> None:
     path = completed(tmp_path).path
     with pytest.raises(IntegrityError, match="line 1 was changed"):
         Ledger(path, b"t" * 32).entries()
+
+
+def test_a_look_that_is_resumed_says_so(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "mine.finalized.jsonl", SALT)
+    ledger.begin(ENTRY)
+    ledger.resume(by="bo", at="2026-03-02T10:00:00+00:00", samples=3)
+    ledger.resume(by="bo", at="2026-03-03T10:00:00+00:00", samples=3)
+    with pytest.raises(IntegrityError, match=r"3 samples of this look .* and now 2"):
+        ledger.resume(by="bo", at="2026-03-04T10:00:00+00:00", samples=2)
+    ledger.complete(at="2026-03-04T11:00:00+00:00", digest="cd" * 32)
+    events = [entry.event for entry in ledger.entries()]
+    assert events == ["begun", "resumed", "resumed", "completed"]
+    lines = ledger.path.read_text().splitlines(keepends=True)
+    ledger.path.write_text("".join(lines[:1] + lines[2:]))
+    with pytest.raises(IntegrityError, match="line 2 was changed"):
+        ledger.entries()

@@ -272,3 +272,13 @@ def test_totals_that_no_tool_means_are_damaged(change: dict[str, Any]) -> None:
     totals = {"suite": "s", "suite_version": "1", "n_tasks": 1, "n_scored": 1, "reward": 0.5}
     with pytest.raises((TypeError, ValueError), match=r"false|standard error"):
         from_dict(totals | change)
+
+
+def test_damage_is_told_in_words(tmp_path: Path) -> None:
+    whole = report_of({"a": "+"}).to_dict()
+    for values, says in (
+        (whole | {"n_scored": 3}, "is damaged: the report says n_scored 3, and its trials make 1$"),
+        ({"schema": 1, "suite": "s"}, "is damaged: it lacks the field 'suite_version'$"),
+    ):
+        with pytest.raises(IntegrityError, match=says):
+            read_report(written(tmp_path, values))

@@ -147,3 +147,22 @@ def test_two_runs_never_write_the_same_file(path: Path) -> None:
     again.add(sample("c", 1))
     again.close()
     assert [each.case for each in again.samples()] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"status":"graded"', '"status":"errored"'),
+        ('"status":"graded"', '"status":"timeout"'),
+        ('"number":1', '"number":"1"'),
+        ('"number":1', '"number":0'),
+        ('"cost":0.25', '"cost":-5'),
+        ('"output":', '"output":' + "[" * 100_000),
+    ],
+)
+def test_a_line_changed_by_hand_is_damage(path: Path, old: str, new: str) -> None:
+    filled(path, SAMPLE).close()
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(IntegrityError, match=r"line 1 is damaged"):
+        Store(path)

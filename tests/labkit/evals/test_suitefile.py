@@ -1,7 +1,9 @@
 """Suite files: what is read, what is told, and that a malformed case takes nothing down."""
 
 import json
+import os
 import random
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -316,3 +318,35 @@ def test_a_folder_needs_one_suite(tmp_path: Path) -> None:
         read_suite(tmp_path)
     with pytest.raises(InputError, match="no file"):
         read_suite(tmp_path / "gone.yaml")
+
+
+@pytest.mark.parametrize("field", ["slices", "tags", "forbidden"])
+@pytest.mark.parametrize("value", [["\ud800"], "\ud800", ["a", {"\ud800": 1}]])
+@pytest.mark.parametrize("name", ["suite.json", "suite.yaml"])
+def test_half_a_character_anywhere_takes_its_case_down_alone(
+    tmp_path: Path, field: str, value: object, name: str
+) -> None:
+    cases = [{"id": "good", "grader": EXACT}, {"id": "bad", "grader": EXACT, field: value}]
+    found = read_suite(write(tmp_path / name, json.dumps({"name": "s", "cases": cases})))
+    assert [case.id for case in found.suite.cases if not case.problem] == ["good"]
+    assert len(found.suite.version) == 16
+    found.problems[0].encode()
+
+
+def test_a_folder_with_a_name_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "odd").mkdir()
+    odd = os.fsencode(tmp_path / "odd") + b"/\xff"
+    try:
+        os.close(os.open(odd, os.O_CREAT | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    cases = [{"id": "a", "grader": EXACT, "folder": "odd"}]
+    found = read_suite(write(tmp_path / "suite.json", json.dumps(cases)))
+    assert "no name in UTF-8" in found.problems[0]
+
+
+def test_brackets_without_end_are_refused_at_once(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_suite(write(tmp_path / "suite.yaml", "cases: " + "[" * 50_000))
+    assert time.monotonic() - begun < 5

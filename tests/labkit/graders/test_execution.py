@@ -151,3 +151,11 @@ def test_little_of_what_a_command_says_is_kept() -> None:
     sandbox = Told(Ended.TIMEOUT)
     run(sandbox, "true", Output())
     assert [spec.limits.output_bytes for spec in sandbox.specs] == [1024 * 1024]
+
+
+def test_compiled_code_that_counts_as_no_edit_is_not_run(sandbox: Sandbox, folder: Path) -> None:
+    for cache in (folder / "__pycache__", folder / "deep/__pycache__"):
+        cache.mkdir(parents=True)
+        (cache / "calc.cpython-311.pyc").write_bytes(b"poison")
+    command = "test -e calc.py -a -d deep && test -z \"$(find . -name '*.pyc')\""
+    assert run(sandbox, command, Output(folder=folder)) == Verdict.passing("exit 0")

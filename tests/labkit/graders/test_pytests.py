@@ -1,5 +1,6 @@
 """`pytest_passes`: what is run is the author's, and only a plain pass is one."""
 
+import py_compile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -254,3 +255,23 @@ def test_a_mapping_that_is_wrong_is_told(spec: Mapping[str, object], problems: l
 def test_files_without_a_test_are_refused() -> None:
     with pytest.raises(InputError, match="needs a test file"):
         PytestPasses(files={"calc.py": "x"}, sandbox=Broken())
+
+
+def test_compiled_code_stands_in_for_no_source(
+    bubblewrap_sandbox: BubblewrapSandbox, tmp_path: Path
+) -> None:
+    """A cache of what would pass, marked as never to be checked, beside a source that fails."""
+    made = folder(tmp_path / "made", {"calc.py": CALC})
+    compiled = tmp_path / "compiled"
+    py_compile.compile(
+        str(made / "calc.py"),
+        str(compiled),
+        doraise=True,
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+    )
+    at = folder(tmp_path / "at", {"calc.py": WRONG})
+    (at / "__pycache__").mkdir()
+    for version in range(10, 16):
+        name = f"calc.cpython-3{version}.pyc"
+        (at / "__pycache__" / name).write_bytes(compiled.read_bytes())
+    assert run(bubblewrap_sandbox, at, {}).passed is False
