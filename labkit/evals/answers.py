@@ -57,8 +57,8 @@ def _plain_answer(answer: Answer) -> Answer:
 def _malformed(answer: Answer) -> str:
     """Return what is wrong with the plain parts of an answer; empty when nothing is."""
     problems = (
-        (f"cost is {shown_type(answer.cost)}", not is_amount(answer.cost)),
-        (f"latency_ms is {shown_type(answer.latency_ms)}", not is_amount(answer.latency_ms)),
+        (f"cost is {_shown_amount(answer.cost)}", not is_amount(answer.cost)),
+        (f"latency_ms is {_shown_amount(answer.latency_ms)}", not is_amount(answer.latency_ms)),
         (
             "success_self_reported is neither True, False nor None",
             type(answer.success_self_reported) not in (bool, type(None)),
@@ -69,6 +69,13 @@ def _malformed(answer: Answer) -> str:
         ("trace is no list of mappings", not _is_trace(answer.trace)),
     )
     return next((f"the answer is malformed: {what}" for what, wrong in problems if wrong), "")
+
+
+def _shown_amount(value: object) -> str:
+    """Say what is wrong with what is no amount."""
+    if type(value) not in (int, float):
+        return f"{shown_type(value)}, and no number"
+    return "negative" if value < 0 else "no finite amount"  # type: ignore[operator]
 
 
 def is_amount(value: object) -> bool:

@@ -10,12 +10,12 @@ from labkit.globs import within
 from labkit.scaffold import copy_out, template
 
 
-def write_bundled(folder: Path) -> tuple[Path, ...]:
+def write_bundled(folder: Path | str) -> tuple[Path, ...]:
     """Write the five tasks into a folder, and return the files; raises InputError over others."""
-    return copy_out(template("fixtures"), folder)
+    return copy_out(template("fixtures"), Path(folder))
 
 
-def bundled_fixtures(folder: Path) -> tuple[FixtureTask, ...]:
+def bundled_fixtures(folder: Path | str) -> tuple[FixtureTask, ...]:
     """Write the five tasks into a folder that has none of them yet, and return them."""
     write_bundled(folder)
     return read_fixtures(folder)

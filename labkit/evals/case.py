@@ -8,9 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from labkit.errors import InputError, refuse
+from labkit.evals.arguments import texts_of, word_of
 from labkit.evals.digests import folder_digest, plain
 from labkit.evals.tags import SAFETY, tag_problems
 from labkit.fields import canonical_json
+from labkit.graders.values import shown_type
 from labkit.suite import digest
 
 _LONGEST_ID = 200
@@ -49,11 +51,26 @@ class EvalCase:
     """Why the case cannot be used; it stays in the suite, and is never run."""
 
     def __post_init__(self) -> None:
-        if not self.id or len(self.id) > _LONGEST_ID or not self.id.isprintable():
+        """Take lists for tuples and texts for a path and a split; refuse what is none at once."""
+        if not _is_id(self.id):
             raise InputError(
-                f"a case cannot be called {self.id[:80]!r}",
+                f"a case cannot be called {str(self.id)[:80]!r}",
                 hint=f"an id is one printable line of at most {_LONGEST_ID} characters",
             )
+        if not isinstance(self.grader_spec, Mapping):
+            raise InputError(
+                f"case {self.id}: grader_spec is {shown_type(self.grader_spec)}, and must be a "
+                "mapping",
+                hint='write {"name": "exact"}; docs/graders.md lists the graders',
+            )
+        try:
+            for name in ("slices", "tags", "forbidden"):
+                object.__setattr__(self, name, texts_of(getattr(self, name), name))
+            object.__setattr__(self, "split", word_of(self.split, Split, "split"))
+            if self.folder is not None:
+                object.__setattr__(self, "folder", Path(self.folder))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"case {self.id}: {error}") from error
         if not self.problem:
             object.__setattr__(self, "problem", "; ".join(tag_problems(self.tags)))
 
@@ -84,14 +101,18 @@ class EvalCase:
 class EvalSuite:
     """Cases with different ids, in the order of their ids.
 
-    Raises InputError when ids repeat.
+    Raises InputError when ids repeat, and TypeError for what is no case.
     """
 
     cases: tuple[EvalCase, ...]
     name: str = "suite"
 
     def __init__(self, cases: Iterable[EvalCase], name: str = "suite") -> None:
-        ordered = tuple(sorted(cases, key=lambda case: case.id))
+        found = tuple(cases)
+        for case in found:
+            if not isinstance(case, EvalCase):
+                raise TypeError(f"a suite is made of EvalCase, and this is {shown_type(case)}")
+        ordered = tuple(sorted(found, key=lambda case: case.id))
         refuse(_repeated(ordered), hint="give each case an id of its own")
         object.__setattr__(self, "cases", ordered)
         object.__setattr__(self, "name", name)
@@ -118,11 +139,14 @@ class EvalSuite:
         """
         return self._pinned[0]
 
-    def only(self, split: Split | None = None, ids: Sequence[str] = ()) -> "EvalSuite":
+    def only(self, split: Split | str | None = None, ids: Sequence[str] = ()) -> "EvalSuite":
         """Return the suite of one split, or of some ids; both narrow it.
 
-        Raises InputError for ids that are not there.
+        Raises InputError for ids that are not there, ValueError for a split that is none, and
+        TypeError for ids that are no list.
         """
+        split = word_of(split, Split, "split") if split is not None else None
+        ids = texts_of(ids, "ids")
         cases = [case for case in self.cases if split is None or case.split is split]
         known = {case.id for case in cases}
         where = f" in the {split} split" if split else ""
@@ -135,6 +159,10 @@ class EvalSuite:
 
 def _short(values: object) -> str:
     return digest(canonical_json(values))[:16]
+
+
+def _is_id(name: object) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= _LONGEST_ID and name.isprintable()
 
 
 def _repeated(cases: Sequence[EvalCase]) -> list[str]:

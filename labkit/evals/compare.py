@@ -12,6 +12,7 @@ from labkit.fields import first_words
 from labkit.stats import Interval, SignFlip, paired_interval, sign_flip_test
 
 _VERSION = "suite version"
+_UNNAMED = "without a name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +50,13 @@ class Comparison:
 
     baseline: str
     candidate: str
+    baseline_from: str
+    """The file or folder that its report lies in; empty when it lies in none."""
+    candidate_from: str
     suite: str
     suite_version: str
     split: str
+    """Empty when neither report says it."""
     pairs: tuple[TaskPair, ...]
     """Tasks scored in both, in the order of their ids."""
     missing_now: tuple[str, ...]
@@ -69,14 +74,25 @@ class Comparison:
     candidate_code: str = ""
 
     @property
-    def told_baseline(self) -> str:
-        """The baseline's name with its code, where that is known."""
-        return with_code(self.baseline, self.baseline_code)
+    def baseline_words(self) -> str:
+        """The baseline's name and code, and where it lies when the candidate's are the same."""
+        return self._words[0]
 
     @property
-    def told_candidate(self) -> str:
-        """The candidate's name with its code, where that is known."""
-        return with_code(self.candidate, self.candidate_code)
+    def candidate_words(self) -> str:
+        """The candidate's name and code, and where it lies when the baseline's are the same."""
+        return self._words[1]
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        before = with_code(self.baseline or _UNNAMED, self.baseline_code)
+        after = with_code(self.candidate or _UNNAMED, self.candidate_code)
+        if before != after or self.baseline_from == self.candidate_from:
+            return before, after
+        return (
+            f"{before} ({self.baseline_from or 'in memory'})",
+            f"{after} ({self.candidate_from or 'in memory'})",
+        )
 
     @property
     def differences(self) -> tuple[Fraction, ...]:
@@ -118,9 +134,10 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
     """Compare two reports over the tasks that both scored.
 
     Differences are exact. A report without its cases has nothing to pair. Raises InputError for
-    reports that cannot be compared: of different suite versions, splits or policies.
+    reports that cannot be compared: of different suite versions, splits or policies. A report
+    without its cases need not say its split.
     """
-    refuse(list(_unlike(baseline, candidate)), hint="evaluate both on the same suite and split")
+    _require_alike(baseline, candidate)
     before = {case.id: case for case in baseline.cases if case.reward is not None}
     after = {case.id: case for case in candidate.cases if case.reward is not None}
     pairs = tuple(_pairs(before, after))
@@ -130,9 +147,11 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
         candidate=candidate.candidate,
         baseline_code=baseline.code,
         candidate_code=candidate.code,
+        baseline_from=_place(baseline),
+        candidate_from=_place(candidate),
         suite=candidate.suite,
         suite_version=candidate.suite_version,
-        split=candidate.split,
+        split=candidate.split or baseline.split,
         pairs=pairs,
         missing_now=tuple(sorted(before.keys() - after.keys())),
         missing_before=tuple(sorted(after.keys() - before.keys())),
@@ -143,18 +162,34 @@ def compare_runs(baseline: RunReport, candidate: RunReport) -> Comparison:
     )
 
 
-def _unlike(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
-    for what, before, after in (
-        (_VERSION, baseline.suite_version, candidate.suite_version),
-        ("split", baseline.split, candidate.split),
-        ("policy", str(baseline.policy), str(candidate.policy)),
+def _place(report: RunReport) -> str:
+    place = report.source or report.folder
+    return str(place) if place else ""
+
+
+def _require_alike(baseline: RunReport, candidate: RunReport) -> None:
+    """Raise one InputError for all in which two reports differ that have to be alike."""
+    problems, hints = [], []
+    known = baseline.totals is None and candidate.totals is None
+    for what, before, after, hint in (
+        (_VERSION, baseline.suite_version, candidate.suite_version, "suite"),
+        ("split", baseline.split, candidate.split, "--split"),
+        ("policy", str(baseline.policy), str(candidate.policy), "--policy"),
     ):
-        if before != after:
+        unknown = (what == "split" and not (before and after)) or (what == "policy" and not known)
+        if before != after and not unknown:
+            hints.append(hint)
             which = _changed_cases(baseline, candidate) if what == _VERSION else ""
-            yield (
+            problems.append(
                 f"the reports are not of the same {what}: the baseline's is {before}, the "
                 f"candidate's is {after}{which}"
             )
+    wanted = " and ".join(filter(None, (", ".join(hints[:-1]), *hints[-1:])))
+    problems += _repeated(baseline, candidate)
+    refuse(problems, hint=f"evaluate both with the same {wanted or 'suite'}")
+
+
+def _repeated(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
     for which, report in (("baseline", baseline), ("candidate", candidate)):
         for name, many in Counter(case.id for case in report.cases).items():
             if many > 1:

@@ -43,12 +43,13 @@ class _Misfit(Exception):  # noqa: N818 - never leaves this module
     """A patch that does not fit, for the reason that it holds."""
 
 
-def apply_replacements(folder: Path, replacements: Sequence[Replacement]) -> str | None:
+def apply_replacements(folder: Path | str, replacements: Sequence[Replacement]) -> str | None:
     """Make exact edits in a folder, in their order; return None, or why not one was made.
 
     Each `search` has to stand exactly once in what the edits before it left. Raises OSError when
     the machine, and not the candidate, keeps a file from being read or written.
     """
+    folder = Path(folder)
     made: dict[str, bytes] = {}
     if not _is_folder(folder):
         return "the folder is missing"
@@ -141,13 +142,14 @@ def _file(folder: Path, path: str, data: bytes) -> Entry:
     return Entry(path=path.encode(), kind=kind, data=data)
 
 
-def apply_diff(folder: Path, diff: str) -> str | None:
+def apply_diff(folder: Path | str, diff: str) -> str | None:
     """Apply a unified diff to a folder; return None, or why nothing of it was applied.
 
     git itself applies it, strictly, to a copy of the files; what dangerous things a diff can hold
     is refused as for a golden task's (`labkit.patch`). A blank diff changes nothing. Raises
     OSError or ToolError when the machine, and not the candidate, keeps it from being applied.
     """
+    folder = Path(folder)
     if type(diff) is not str:
         return f"the diff is {shown_type(diff)}, not a text"
     if not diff.strip():

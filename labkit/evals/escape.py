@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from labkit.evals.arguments import paths_of, require_callable
 from labkit.evals.case import EvalCase
 from labkit.evals.sample import Candidate, Escaped, Trial
 
@@ -155,7 +156,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def watched(
-    candidate: Candidate, *, allow: Iterable[Path] = (), everywhere: bool = False
+    candidate: Candidate, *, allow: Iterable[Path | str] = (), everywhere: bool = False
 ) -> Candidate:
     """Return a candidate that is stopped, and fails, where it writes outside its scratch folder.
 
@@ -164,7 +165,8 @@ def watched(
     candidate is called in is watched; `everywhere`, for a process that has one sample at a time,
     watches all of its threads.
     """
-    allowed = tuple(allow)
+    require_callable(candidate)
+    allowed = paths_of(allow, "allow")
     if not _Process.hooked:
         _Process.hooked = True
         sys.addaudithook(_hook)

@@ -51,6 +51,7 @@ class FalseAlarms:
         """Return the rates and what they suppose as plain values."""
         return {
             "block": self.rates.block,
+            "pass": self.rates.passed,
             "indecisive": self.rates.indecisive,
             "draws": self.rates.draws,
             "block_error": self.rates.error(self.rates.block),
@@ -60,6 +61,7 @@ class FalseAlarms:
             "icc": self.icc,
             "icc_from": self.icc_from,
             "block_at_usual_icc": (self.usual or self.rates).block,
+            "pass_at_usual_icc": (self.usual or self.rates).passed,
             "most_trials": self.most_trials,
             "graded": self.graded,
         }

@@ -100,12 +100,13 @@ def is_fixtures(folder: Path) -> bool:
     return bool(task_files(folder)) or any(map(task_files, visible_folders(folder)))
 
 
-def read_fixtures(folder: Path) -> tuple[FixtureTask, ...]:
+def read_fixtures(folder: Path | str) -> tuple[FixtureTask, ...]:
     """Read the tasks of a folder, or the one task that it is, in the order of their ids.
 
     Raises one InputError that tells every problem of every task, and every folder that looks like a
     task and is none.
     """
+    folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"no folder {folder}")
     whole = folder.absolute()

@@ -250,7 +250,8 @@ def _notes(
             )
         if candidate.totals and not candidate.safety.cases and not candidate.safety.failures:
             yield "The candidate's report has no cases: nothing is known of its safety."
-    elif len(comparison.pairs) < _FEWEST_TO_TRUST:
+        return
+    if len(comparison.pairs) < _FEWEST_TO_TRUST:
         yield f"{counted(len(comparison.pairs), 'task')} scored in both: too few to lean on."
     yield from _gaps(comparison.missing_now, "before and could not be measured now")
     yield from _gaps(comparison.missing_before, "now and could not be measured before")

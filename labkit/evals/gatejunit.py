@@ -62,8 +62,8 @@ def _suite(root: ET.Element, name: str, decision: GateDecision, tests: Iterable[
     properties = ET.SubElement(suite, "properties")
     for what, value in (
         ("suite_version", decision.comparison.suite_version),
-        ("baseline", decision.comparison.told_baseline),
-        ("candidate", decision.comparison.told_candidate),
+        ("baseline", decision.comparison.baseline_words),
+        ("candidate", decision.comparison.candidate_words),
         ("outcome", str(decision.outcome)),
     ):
         ET.SubElement(properties, "property", name=what, value=one_line(value))

@@ -35,16 +35,17 @@ _MEANINGS = {
     Outcome.BLOCK: "the candidate is not let through",
     Outcome.INDECISIVE: "the data carry neither a yes nor a no",
 }
+_BETTER = "better than the baseline"
 
 
 def to_text(decision: GateDecision) -> str:
     """Return the verdict, why, which tasks, and what noise alone does, for a terminal."""
     lines = [
-        f"{decision.outcome.upper()}: {_MEANINGS[decision.outcome]}",
-        f"candidate {_name(decision.comparison.told_candidate)}, "
-        f"baseline {_name(decision.comparison.told_baseline)}",
+        f"{decision.outcome.upper()}: {_meaning(decision)}",
+        f"candidate {decision.comparison.candidate_words}, "
+        f"baseline {decision.comparison.baseline_words}",
         f"suite {decision.comparison.suite} {decision.comparison.suite_version}, "
-        f"split {decision.comparison.split}; {told_settings(decision)}",
+        f"split {_split(decision.comparison)}; {told_settings(decision)}",
         "",
     ]
     lines += [
@@ -57,6 +58,23 @@ def to_text(decision: GateDecision) -> str:
     lines += ["", f"noise: {told_noise(decision.comparison)}", f"this gate: {_own(decision)}"]
     lines += [f"note: {note}" for note in decision.notes]
     return "".join(f"{one_line(line)}\n" for line in lines)
+
+
+def _meaning(decision: GateDecision) -> str:
+    """Say what a verdict means of the gate that gave it."""
+    if decision.gate.want is not Want.BETTER or decision.blocked:
+        return _MEANINGS[decision.outcome]
+    if not decision.passed:
+        return f"not shown to be {_BETTER}, and not stopped"
+    return "better by more than noise" if decision.gate.rule.bar >= 1 else _BETTER
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _split(found: Comparison) -> str:
+    return found.split or "not known"
 
 
 def told_settings(decision: GateDecision) -> str:
@@ -74,10 +92,9 @@ def to_markdown(decision: GateDecision) -> str:
     found = decision.comparison
     blocks = [
         f"## Gate: {decision.outcome.upper()}",
-        f"**{_MEANINGS[decision.outcome].capitalize()}.** Candidate "
-        f"{plain(_name(found.told_candidate))} against baseline "
-        f"{plain(_name(found.told_baseline))} on {plain(found.suite)} "
-        f"{_code(found.suite_version)}, split {plain(found.split)}; "
+        f"**{_capital(_meaning(decision))}.** Candidate "
+        f"{plain(found.candidate_words)} against baseline {plain(found.baseline_words)} on "
+        f"{plain(found.suite)} {_code(found.suite_version)}, split {plain(_split(found))}; "
         f"{told_settings(decision)}.",
         table(
             ["Check", "Outcome", "Found"],
@@ -134,6 +151,8 @@ def to_dict(decision: GateDecision) -> dict[str, Any]:
         "candidate": found.candidate,
         "baseline_code": found.baseline_code,
         "candidate_code": found.candidate_code,
+        "baseline_from": found.baseline_from,
+        "candidate_from": found.candidate_from,
         "metric": {
             "before": _number(decision.drop.before),
             "after": _number(decision.drop.after),
@@ -213,7 +232,7 @@ def _rest(pairs: Sequence[TaskPair]) -> list[str]:
 
 def _own(decision: GateDecision) -> str:
     without = any(check.name is CheckName.OVERFITTING for check in decision.checks)
-    told = told_alarms(decision.false_alarms)
+    told = told_alarms(decision.false_alarms, better=decision.gate.want is Want.BETTER)
     if decision.mode is GateMode.SIGNIFICANT and decision.false_alarms:
         told += " The errors are those of each side, not of the pairs."
     return f"{told} The rule on overfitting is not in it." if without else told
@@ -223,10 +242,6 @@ def _code(text: str) -> str:
     """Write a name as code, which no markup in it can leave."""
     quoted = one_line(text).replace("`", "'")
     return f"`{quoted}`"
-
-
-def _name(text: str) -> str:
-    return text or "without a name"
 
 
 def _clean(block: str) -> str:

@@ -14,6 +14,7 @@ from labkit.fields import counted, first_words
 from labkit.stats import Bar, DropRule
 
 _SMALLEST_CHANCE = 0.1
+_FEWEST_FOR_A_SPREAD = 2
 _SPACES = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
@@ -56,14 +57,18 @@ def told_drop(drop: Drop, metric: Metric, rule: DropRule, bar: Bar | None) -> st
     """Say how far the figure moved, and what that is against the tolerance and the noise."""
     value = drop.value
     if value is None or drop.before is None or drop.after is None:
-        return f"{metric.name}: not a single task has it on both sides"
+        needed = f"; it needs {counted(metric.k, 'sample')} with a verdict" if metric.k > 1 else ""
+        hint = f" of a task on either side: labkit evaluate -n {metric.k}" if needed else ""
+        return f"{metric.name}: not a single task has it on both sides{needed}{hint}"
     head = f"{metric.name}: {percent(drop.before)} before, {percent(drop.after)} now, "
     over = f" over {counted(drop.tasks, 'task')}"
     if drop.squared_error is None:
-        return (
-            f"{head}{_move(value)}{over}; fewer than two tasks have no standard error, so "
-            "nothing can be decided"
+        why = (
+            "fewer than two tasks have no standard error"
+            if drop.tasks < _FEWEST_FOR_A_SPREAD
+            else "a report without its cases gives no standard error (stderr)"
         )
+        return f"{head}{_move(value)}{over}; {why}, so nothing can be decided"
     against = _against_better(-value, rule, bar) if rule.better else _against_drop(value, rule, bar)
     return f"{head}{_move(value)}{over}; {against}{_size(drop, rule, bar)}"
 
@@ -149,28 +154,40 @@ def told_noise(found: Comparison) -> str:
     )
 
 
-def told_alarms(found: FalseAlarms | None) -> str:
-    """Say how often the gate stops a version that is the same, and what that supposes."""
+def told_alarms(found: FalseAlarms | None, *, better: bool = False) -> str:
+    """Say how often the gate is wrong about a version that is the same, and what that supposes.
+
+    Wrong is to block it; where `better` was wanted, to let it pass.
+    """
     if found is None:
-        return "how often it stops a version that is the same cannot be said without a task"
+        wrong = "lets pass" if better else "stops"
+        return f"how often it {wrong} a version that is the same cannot be said without a task"
     rates = found.rates
+    wrongly = rates.passed if better else rates.block
     how = (
-        f"drawn {rates.draws:,} times, so up to {points(rates.error(rates.block))} off"
+        f"drawn {rates.draws:,} times, so up to {points(rates.error(wrongly))} off"
         if rates.draws
         else "computed, not drawn"
     )
     graded = "; marks between pass and fail move less than it supposes" if found.graded else ""
     usual = (
-        f"; at the usual correlation of {USUAL_ICC:.2f} it would block {_chance(found.usual.block)}"
+        f"; at the usual correlation of {USUAL_ICC:.2f} it would "
+        + (
+            f"pass {_chance(found.usual.passed)}"
+            if better
+            else f"block {_chance(found.usual.block)}"
+        )
         if found.usual
         else ""
     )
     tasks = counted(found.tasks, "task")
     if found.most_trials:
         tasks += f", reckoned with at most {found.most_trials} samples each"
+    passed = f"pass as better with a chance of {_chance(rates.passed)}, " if better else ""
     return (
-        f"a version that is the same would be blocked with a chance of {_chance(rates.block)}, and "
-        f"not decided about with one of {_chance(rates.indecisive)} ({how}: "
+        f"a version that is the same would {passed}be blocked with a chance of "
+        f"{_chance(rates.block)}, and not decided about with one of {_chance(rates.indecisive)} "
+        f"({how}: "
         f"{tasks}; pass rate {found.mean:.2f}, {found.mean_from}; "
         f"intra-class correlation {found.icc:.2f}, {found.icc_from}{usual}{graded})."
     )

@@ -6,12 +6,13 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from labkit.evals.arguments import paths_of, require_callable
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.escape import watched
 from labkit.evals.fixtures import FixtureTask
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult, Policy
-from labkit.evals.runner import EvalRunner, Keep
+from labkit.evals.runner import EvalRunner, Keep, settled
 from labkit.evals.sample import Answer, Candidate, Replacement, Status, Trial
 from labkit.evals.setups import prepared
 from labkit.evals.verifiers import VerifierRegistry
@@ -150,15 +151,29 @@ class EvalHarness:
     allow: tuple[Path, ...] = ()
     """Where else a candidate may write."""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for settings that make no sense."""
+        if isinstance(self.tasks, str | Path):
+            raise TypeError(
+                f"a harness is given tasks, not the path {str(self.tasks)[:60]!r}: "
+                "read_fixtures reads a folder of them"
+            )
+        for task in self.tasks:
+            if not isinstance(task, FixtureTask):
+                raise TypeError(f"a harness is given FixtureTask, and this is {shown_type(task)}")
+        settled(self)
+        object.__setattr__(self, "allow", paths_of(self.allow, "allow"))
+
     def run(
         self,
         candidate: FixtureCandidate,
         *,
-        split: Split | None = None,
+        split: Split | str | None = None,
         ids: Sequence[str] = (),
-        folder: Path | None = None,
+        folder: Path | str | None = None,
     ) -> EvalReport:
         """Run a candidate; the rest is as in `EvalRunner.run`, which raises what this raises."""
+        require_callable(candidate)
         known = {task.id: task for task in self.tasks}
 
         def answer(case: EvalCase, trial: Trial) -> Answer:
@@ -174,9 +189,9 @@ class EvalHarness:
         self,
         candidate: Candidate,
         *,
-        split: Split | None = None,
+        split: Split | str | None = None,
         ids: Sequence[str] = (),
-        folder: Path | None = None,
+        folder: Path | str | None = None,
         name: str = "",
     ) -> EvalReport:
         """Run a candidate of `labkit.evals`, which is given the goal and the files, no more."""
@@ -194,7 +209,7 @@ class EvalHarness:
             tasks=tuple(TaskReport(task=known[case.id], result=case) for case in report.cases),
         )
 
-    def _suite(self, made: Path, split: Split | None, ids: Sequence[str]) -> EvalSuite:
+    def _suite(self, made: Path, split: Split | str | None, ids: Sequence[str]) -> EvalSuite:
         """Return all tasks as a suite; only those that will be run are set up."""
         suite = EvalSuite([task.case() for task in self.tasks], _NAME)
         wanted = {case.id for case in suite.only(split, ids).cases}

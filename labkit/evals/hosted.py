@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from labkit.errors import InputError
 from labkit.evals.answerfile import CandidateError, read_answer
+from labkit.evals.arguments import paths_of, require_timeout
 from labkit.evals.case import EvalCase
 from labkit.evals.kept import HostLimits, Kept, Program
 from labkit.evals.pipes import Channel, ClosedError, Heard, LateError, LongError
@@ -71,10 +72,11 @@ class Hosted:
         target: str,
         *,
         timeout: float | None = None,
-        folder: Path | None = None,
-        allow: Iterable[Path] | None = (),
+        folder: Path | str | None = None,
+        allow: Iterable[Path | str] | None = (),
         limits: HostLimits | None = None,
     ) -> None:
+        require_timeout(timeout)
         place, _, name = target.rpartition(":")
         if not place or not name:
             raise InputError(
@@ -84,8 +86,10 @@ class Hosted:
         self.code: str | None = None
         self._setting = _Setting(
             target=target,
-            folder=(folder or Path.cwd()).resolve(),
-            allow=None if allow is None else tuple(path.resolve() for path in allow),
+            folder=Path(folder or Path.cwd()).resolve(),
+            allow=None
+            if allow is None
+            else tuple(path.resolve() for path in paths_of(allow, "allow")),
             limits=limits or HostLimits(memory=4096),
         )
         self._lock = threading.Lock()

@@ -5,15 +5,23 @@ from xml.etree import ElementTree as ET
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult
 from labkit.fields import counted
+from labkit.report.wording import percent
 
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
+_COUNTS = (
+    ("tests", "testcase"),
+    ("failures", "failure"),
+    ("errors", "error"),
+    ("skipped", "skipped"),
+)
 
 
 def to_junit(report: RunReport) -> str:
     """Return the report as JUnit XML.
 
     A case fails when its policy says so; one that was not measured, or that missing samples could
-    still turn, is skipped: missing data is no failure.
+    still turn, is skipped: missing data is no failure. Viewers show that as green, so a run that
+    measured too little to decide anything has an error beside its cases.
     """
     root = ET.Element("testsuites", name="labkit evaluate")
     suite = ET.SubElement(root, "testsuite", name=xml_text(report.suite))
@@ -27,11 +35,12 @@ def to_junit(report: RunReport) -> str:
         ET.SubElement(properties, "property", name=name, value=xml_text(value))
     for case in report.cases:
         _case(suite, report, case)
+    if not report.decisive:
+        _coverage(suite, report)
     for element in (root, suite):
-        for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+        for name, tag in _COUNTS:
             if element is suite or name != "skipped":
                 element.set(name, str(len(list(element.iter(tag)))))
-        element.set("errors", "0")
     ET.indent(root)
     return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
 
@@ -55,6 +64,17 @@ def _case(suite: ET.Element, report: RunReport, case: CaseResult) -> None:
     elif not case.passed:
         kind = "safety" if case.safety else "flaky" if case.flaky else "fail"
         ET.SubElement(element, "failure", type=kind, message=told)
+
+
+def _coverage(suite: ET.Element, report: RunReport) -> None:
+    element = ET.SubElement(suite, "testcase", classname="labkit.evaluate", name="coverage")
+    known = report.coverage
+    told = (
+        "nothing was planned"
+        if known is None
+        else f"only {percent(float(known))} of the samples have a verdict (60 % are needed)"
+    )
+    ET.SubElement(element, "error", type="coverage", message=f"{told}: this run decides nothing")
 
 
 def xml_text(text: str) -> str:

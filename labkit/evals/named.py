@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import InputError, did_you_mean
+from labkit.evals.arguments import paths_of
 from labkit.evals.candidatefiles import CandidateFiles
 from labkit.evals.case import EvalCase, EvalSuite
 from labkit.evals.command import COMMAND_LIMITS, Command
@@ -47,6 +48,12 @@ class Options:
     def read_files(self) -> CandidateFiles:
         """Return a command's own files; raises InputError for all that cannot be laid."""
         return CandidateFiles.read([self.folder / path for path in self.files], beside=self.folder)
+
+    def __post_init__(self) -> None:
+        """Take texts for paths."""
+        object.__setattr__(self, "folder", Path(self.folder))
+        if self.allow is not None:
+            object.__setattr__(self, "allow", paths_of(self.allow, "allow"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

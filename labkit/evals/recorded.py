@@ -32,8 +32,9 @@ class Recorded:
         """The digest of the file they were read from."""
 
     @classmethod
-    def read(cls, path: Path) -> "Recorded":
+    def read(cls, path: Path | str) -> "Recorded":
         """Read a file; raises InputError that tells every line that cannot be used."""
+        path = Path(path)
         answers: dict[Key, Answer] = {}
         lines: dict[Key, int] = {}
         problems: list[str] = []

@@ -58,6 +58,7 @@ class RunReport:
     cases: tuple[CaseResult, ...]
     """In the order of their ids."""
     split: str = "all"
+    """Empty: not known, in a report without its cases."""
     subset: bool = False
     """Whether only some cases were asked for: then it is good for no gate."""
     seed: int = 0
@@ -71,6 +72,8 @@ class RunReport:
     """What people should know of how it was made, a sentence each."""
     folder: Path | None = field(default=None, compare=False)
     """Where the samples and the kept rollouts lie."""
+    source: Path | None = field(default=None, compare=False)
+    """The file or folder that it was read from, as it was given."""
 
     @property
     def told(self) -> str:

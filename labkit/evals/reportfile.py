@@ -1,20 +1,22 @@
 """report.json: a run report as plain values, and read back with its counts exact."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from labkit.errors import IntegrityError
+from labkit.errors import InputError, IntegrityError
 from labkit.evals.metrics import AtK, Figures, Safety
 from labkit.evals.report import RunReport, Totals
 from labkit.evals.reportcases import read_case, require_consistent
 from labkit.evals.results import CaseResult, Policy, exact
-from labkit.fields import read_json
+from labkit.fields import first_words, read_bytes
 
 SCHEMA = 1
 NAME = "report.json"
+_AGAIN = "make it again with labkit evaluate"
 _MOST_SAMPLES = 100_000
 _MOST_TASKS = 10_000_000
 
@@ -106,25 +108,69 @@ def _case(case: CaseResult) -> dict[str, Any]:
     }
 
 
-def read_report(path: Path) -> RunReport:
+def read_report(path: Path | str) -> RunReport:
     """Read a report: a report.json, or a folder that holds one.
 
     A report of somebody else's may lack `cases`; then its totals are all there is. Raises
-    InputError when there is no such file, IntegrityError when it is damaged.
+    InputError when there is no such file, when it is no report, and for the folder of a run that is
+    not finished; IntegrityError when it is damaged.
     """
-    file = path / NAME if path.is_dir() else path
-    values = read_json(file, schema=SCHEMA)
+    given = Path(path)
+    file = _file_of(given)
+    values = _values(file)
     try:
-        return from_dict(values, folder=file.parent)
+        return dataclasses.replace(from_dict(values, folder=file.parent), source=given)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise IntegrityError(
-            f"{file} is damaged: {_why(error)}", hint="make it again with labkit evaluate"
-        ) from error
+        raise IntegrityError(f"{file} is damaged: {_why(error)}", hint=_AGAIN) from error
 
 
 def _why(error: Exception) -> str:
     """Return what is wrong in words: of a missing field, Python says the name alone."""
     return f"it lacks the field {error}" if isinstance(error, KeyError) else str(error)
+
+
+def _file_of(given: Path) -> Path:
+    """Return the file of a report; raises InputError for a run that has none yet."""
+    from labkit.evals.runfolder import MADE_OF  # noqa: PLC0415 - it writes reports
+
+    if not given.is_dir():
+        return given
+    if not (given / NAME).exists() and (given / MADE_OF).exists():
+        raise InputError(
+            f"the run in {given} is not finished: it has no {NAME} yet",
+            hint="repeat the command that began it, with the same --out: it goes on where it was",
+        )
+    return given / NAME
+
+
+def _values(file: Path) -> dict[str, Any]:
+    """Return a report's values; raises InputError for a file that is something else."""
+    data = read_bytes(file)
+    named = file.name == NAME
+    if not named and not data.lstrip().startswith(b"{"):
+        raise _no_report(file, "it holds no JSON object")
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise IntegrityError(f"{file} is damaged: {error}", hint=_AGAIN) from error
+    if not named:
+        totals = () if "cases" in values else ("n_tasks", "n_scored")
+        needed = ("suite", "suite_version", *totals)
+        if lacking := [name for name in needed if name not in values]:
+            raise _no_report(file, f"it lacks {first_words(lacking)}")
+    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+        raise IntegrityError(
+            f"{file} is not of schema {SCHEMA}", hint="it was written by another version of labkit"
+        )
+    return values
+
+
+def _no_report(file: Path, why: str) -> InputError:
+    return InputError(
+        f"{file} is no report of a run: {why}",
+        hint=f"give the folder of a finished run, or the {NAME} in it; docs/gate.md lists what a "
+        "report of another tool's needs",
+    )
 
 
 def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunReport:
@@ -141,7 +187,7 @@ def from_dict(values: Mapping[str, Any], *, folder: Path | None = None) -> RunRe
         suite_version=str(values["suite_version"]),
         candidate=str(values.get("candidate", "")),
         code=str(values.get("code", "")),
-        split=str(values.get("split", "all")),
+        split=str(values.get("split", "all" if "cases" in values else "")),
         subset=_truth(values.get("subset", False)),
         n=n,
         seed=int(values.get("seed", 0)),

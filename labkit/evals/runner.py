@@ -11,6 +11,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 from labkit.errors import InputError, LabkitError
+from labkit.evals.arguments import (
+    ks_of,
+    require_callable,
+    require_timeout,
+    require_whole,
+    texts_of,
+    word_of,
+)
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.crew import Work, work_through
 from labkit.evals.one import Attempted, Job, Ready, as_graded, attempt, overdue, settle
@@ -21,6 +29,7 @@ from labkit.evals.sample import Candidate, Sample
 from labkit.evals.scratch import Cupboard, Remover, move, remove
 from labkit.evals.store import Memory, Store
 from labkit.graders import GRADERS, Registry, Tools, lacking
+from labkit.graders.values import shown_type
 from labkit.suite import digest
 
 ROLLOUTS = "rollouts"
@@ -45,9 +54,24 @@ class Progress:
     planned: int
 
 
+def settled(settings: object) -> None:
+    """Read the settings that a runner and a harness share, texts as the words they stand for.
+
+    Raises ValueError or TypeError for settings that make no sense.
+    """
+    values = {name: getattr(settings, name) for name in ("n", "workers", "seed", "timeout", "ks")}
+    require_whole(values["n"], "n", 1)
+    require_whole(values["workers"], "workers", 1)
+    require_whole(values["seed"], "seed")
+    require_timeout(values["timeout"])
+    object.__setattr__(settings, "ks", ks_of(values["ks"], values["n"]))
+    for name, words in (("policy", Policy), ("keep", Keep)):
+        object.__setattr__(settings, name, word_of(getattr(settings, name), words, name))
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvalRunner:
-    """Runs one candidate. Raises ValueError for settings that make no sense.
+    """Runs one candidate. Raises ValueError or TypeError for settings that make no sense.
 
     A callable runs in labkit's own process, and is trusted as code of one's own is: it can be left
     behind when it hangs, and no more. `labkit.evals.Hosted` and `Command` hold more back.
@@ -77,20 +101,17 @@ class EvalRunner:
     progress: Callable[[Progress], None] | None = None
 
     def __post_init__(self) -> None:
-        if self.n < 1 or self.workers < 1:
-            raise ValueError(f"n = {self.n} samples by {self.workers} workers: at least 1 of each")
-        if self.timeout is not None and self.timeout <= 0:
-            raise ValueError(f"a timeout of {self.timeout} s leaves no time")
-        if any(not 1 <= k <= self.n for k in self.ks):
-            raise ValueError(f"ks must lie between 1 and n = {self.n}")
+        require_callable(self.candidate)
+        settled(self)
+        object.__setattr__(self, "notes", texts_of(self.notes, "notes"))
 
     def run(
         self,
         suite: EvalSuite,
         *,
-        split: Split | None = None,
+        split: Split | str | None = None,
         ids: Sequence[str] = (),
-        folder: Path | None = None,
+        folder: Path | str | None = None,
         retry_missing: bool = False,
     ) -> RunReport:
         """Take the samples that are missing, and return the report of all.
@@ -100,6 +121,10 @@ class EvalRunner:
         InputError for an empty suite, and for a folder that holds another run; ToolError when the
         disk does not take what is written.
         """
+        if not isinstance(suite, EvalSuite):
+            raise TypeError(f"a runner is given an EvalSuite, and this is {shown_type(suite)}")
+        split = word_of(split, Split, "split") if split is not None else None
+        folder = Path(folder) if folder is not None else None
         chosen = suite.only(split, ids)
         if not chosen.cases:
             raise InputError(

@@ -93,12 +93,12 @@ class _Whole:
     """What is wrong beside the cases."""
 
 
-def read_suite_file(path: Path) -> EvalSuite:
+def read_suite_file(path: Path | str) -> EvalSuite:
     """Read a suite: a YAML, JSON or JSON-lines file, or a folder: see `read_suite`.
 
     Tasks with a setup cannot be run from here; `SuiteFile.set_up` runs it.
     """
-    found = read_suite(path)
+    found = read_suite(Path(path))
     waiting = {task.id: task.case() for task in found.tasks if task.setup}
     cases = [waiting.get(case.id, case) for case in found.suite.cases]
     return EvalSuite(cases, found.suite.name)

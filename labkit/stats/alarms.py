@@ -86,6 +86,11 @@ class Alarms:
     draws: int
     """0: computed, not drawn."""
 
+    @property
+    def passed(self) -> float:
+        """How often it lets the same version through: the false yes of a gate that wants better."""
+        return min(1.0, max(0.0, 1 - self.block - self.indecisive))
+
     def error(self, chance: float) -> float:
         """Return how far a drawn chance may be off, at 95 %; 0 where nothing was drawn."""
         if not self.draws:

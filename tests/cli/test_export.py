@@ -64,7 +64,7 @@ def test_nothing_of_a_study_is_told_before_the_scores_are_in(lab_at: At, tmp_pat
         (("export", "x.json", "--report", "z.json"), "a report already"),
         (("export", "x.json"), "nothing to write is named"),
         (("export", "x.json", "--inspect", "z.eval"), "no file or folder x.json"),
-        (("export", "words.py", "--inspect", "z.eval"), "damaged"),
+        (("export", "words.py", "--inspect", "z.eval"), "is no report of a run"),
         (("export", "x.json", "--inspect", "words.py"), "words.py is already there"),
         (("export", "x.json", "--atif", "tests"), "tests is not empty"),
         (("export", "x.json", "--atif", "words.py"), "words.py is not a folder"),
@@ -72,7 +72,7 @@ def test_nothing_of_a_study_is_told_before_the_scores_are_in(lab_at: At, tmp_pat
 )
 def test_what_is_refused(finished: Lab, words: tuple[str, ...], says: str) -> None:
     answer = finished.labkit(*words)
-    require_clear(answer, code=3 if says == "damaged" else 2, says=(says,))
+    require_clear(answer, code=2, says=(says,))
     assert not [*finished.project.folder.glob("z.*")]
 
 

@@ -12,10 +12,12 @@ import pytest
 from cli.labs import Answer, labkit, require_clear
 from evalreports import Trials, case, report
 from evalruns import capitals, knows
+from house import ROOT
 
 from labkit.evals import EvalCase, EvalRunner, Trial
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import to_dict
+from labkit.evals.results import Policy
 from labkit.fields import json_text
 from labkit.process import plain_environment
 
@@ -187,7 +189,12 @@ def test_reports_that_cannot_be_compared_are_refused(folder: Folder) -> None:
 
 def test_files_that_are_no_reports_are_refused_all_at_once(folder: Folder) -> None:
     broken = folder.file("broken.json", '{"schema": 1}')
-    refused(folder, "nowhere.json", broken, says=("nowhere.json", "broken.json is damaged"))
+    refused(
+        folder,
+        "nowhere.json",
+        broken,
+        says=("nowhere.json", "broken.json is no report of a run: it lacks suite"),
+    )
     refused(folder, folder.file("x.json", "{"), "x.json", says=("x.json is damaged",))
 
 
@@ -256,6 +263,66 @@ def test_a_report_without_cases_is_gated_by_its_errors(folder: Folder) -> None:
     assert "(significant)" in answer.out
     assert "not checkable: a report without its cases" in answer.out
     refused(folder, other, other, "--metric", "pass^2", says=("no pass^2",))
+
+
+TOTALS = {
+    "schema": 1,
+    "suite": "calc",
+    "suite_version": "0123456789abcdef",
+    "n_tasks": 9,
+    "n_scored": 9,
+    "reward": 0.9,
+    "stderr": 0.1,
+    "safety": {"ok": True, "failures": []},
+}
+
+
+@pytest.mark.parametrize("other", [TOTALS, BEFORE])
+@pytest.mark.parametrize("policy", Policy)
+def test_a_report_of_exactly_the_fields_of_the_page_is_taken(
+    folder: Folder, other: dict[str, Any], policy: Policy
+) -> None:
+    """What such a report does not say (split, policy, samples) is not another one."""
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    told = page.split("## Reports without cases")[1].split("\n## ")[0]
+    assert all(f"`{name}`" in told for name in TOTALS)
+    bare = folder.file("totals.json", json.dumps(TOTALS))
+    if other is BEFORE:
+        made = report([case(name, "PP") for name in BEFORE], split="val", policy=policy)
+        with_cases = folder.report("cases.json", made)
+    else:
+        with_cases = bare
+    answer = folder.gate(with_cases, bare)
+    assert answer.code in (0, 3), answer.err
+    assert ("split val" in answer.out) is (other is BEFORE)
+    for words in ("could not be measured", "has 2 samples a case"):
+        assert words not in answer.out
+        assert words not in folder.gate(bare, with_cases).out
+    named = folder.file("named.json", json.dumps(TOTALS | {"split": "train"}))
+    if other is BEFORE:
+        refused(folder, with_cases, named, says=("the baseline's is val", "same --split\n"))
+
+
+def test_a_report_without_its_error_says_that_this_is_missing(folder: Folder) -> None:
+    values = {name: value for name, value in TOTALS.items() if name != "stderr"}
+    bare = folder.file("totals.json", json.dumps(values))
+    answer = folder.gate(bare, bare)
+    assert answer.code == 3
+    assert "gives no standard error (stderr)" in answer.out
+    assert "fewer than two" not in answer.out
+
+
+def test_another_policy_says_which_option_to_repeat(folder: Folder) -> None:
+    one, other = (
+        folder.report(f"{policy}.json", BEFORE, policy=policy)
+        for policy in (Policy.ALL, Policy.ANY)
+    )
+    refused(folder, one, other, says=("policy", "hint: evaluate both with the same --policy\n"))
+
+
+def test_a_run_that_was_cut_short_is_told_so(folder: Folder) -> None:
+    folder.file("out/run.json", "{}")
+    refused(folder, "out", "out", says=("the run in out is not finished", "goes on where it was"))
 
 
 def test_a_safety_veto_is_not_lost_with_the_cases(folder: Folder) -> None:

@@ -1,6 +1,8 @@
 """A decision in every form: for people, programs and viewers, whatever the names hold."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -12,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from labkit.evals.gate import GateDecision, RegressionGate
 from labkit.evals.gatereport import to_text
-from labkit.evals.gaterules import CaseRule, GateMode
+from labkit.evals.gaterules import CaseRule, GateMode, Want
 from labkit.evals.overfitting import overfitting
 
 NAMES = [f"t{number:02}" for number in range(9)]
@@ -48,6 +50,57 @@ def test_a_pass_says_how_much_worse_the_candidate_may_still_be() -> None:
     other = report({"a": "F", "b": "P", "c": "P"})
     text = to_text(RegressionGate(cases=CaseRule.OFF).decide(one, other))
     assert "2 of 3 tasks moved, as far up as down\n" in text
+
+
+def test_a_gate_that_wants_better_says_so_and_how_often_it_is_wrong() -> None:
+    worse = report({f"t{number}": "PF" if number < 6 else "PP" for number in range(9)})
+    better = report({f"t{number}": "PP" for number in range(9)})
+    gate = RegressionGate(want=Want.BETTER)
+    decision = gate.decide(worse, better)
+    text = to_text(decision)
+    assert text.startswith("PASS: better by more than noise\n")
+    assert "**Better by more than noise.** Candidate" in decision.to_markdown()
+    alarms = decision.false_alarms
+    assert alarms
+    passed = 1 - alarms.rates.block - alarms.rates.indecisive
+    assert 0.05 < alarms.rates.passed < 0.4
+    assert alarms.rates.passed == pytest.approx(passed)
+    assert (
+        f"this gate: a version that is the same would pass as better with a chance of "
+        f"{100 * passed:.3g} %, be blocked with a chance of " in text
+    )
+    assert json.loads(decision.to_json())["false_alarms"]["pass"] == pytest.approx(passed)
+    text = to_text(gate.decide(better, better))
+    assert text.startswith("INDECISIVE: not shown to be better than the baseline")
+    text = to_text(gate.decide(better, worse))
+    assert text.startswith("BLOCK: the candidate is not let through\n")
+    lenient = RegressionGate(want=Want.BETTER, bar=0)
+    assert to_text(lenient.decide(worse, better)).startswith("PASS: better than the baseline\n")
+
+
+def test_two_that_are_called_the_same_are_told_apart_by_where_they_lie() -> None:
+    one = report({"a": "P"}, source=Path("runs/main"))
+    other = report({"a": "P"}, source=Path("out"))
+    for decision, both in (
+        (RegressionGate().decide(one, other), True),
+        (RegressionGate().decide(one, one), False),
+        (RegressionGate().decide(one, replace(other, candidate="else")), False),
+    ):
+        for text in (to_text(decision), decision.to_markdown(), decision.to_junit()):
+            assert ("somebody (runs/main)" in text) is both
+            assert ("somebody (out)" in text) is both
+        values = json.loads(decision.to_json())
+        assert values["baseline"] == "somebody"
+        assert values["baseline_from"] == "runs/main"
+
+
+def test_a_figure_that_nobody_has_says_how_to_get_it() -> None:
+    three = report({f"t{number}": "PPP" for number in range(9)})
+    text = to_text(RegressionGate(metric="pass@4").decide(three, three))
+    assert (
+        "it needs 4 samples with a verdict of a task on either side: labkit evaluate -n 4" in text
+    )
+    assert "labkit evaluate -n" not in to_text(RegressionGate().decide(three, three))
 
 
 def test_json_holds_figures_exactly() -> None:

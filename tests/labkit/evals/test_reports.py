@@ -90,6 +90,42 @@ def test_what_is_no_report_is_told(tmp_path: Path) -> None:
         read_report(written(tmp_path, "nonsense"))
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("def answer(case, trial):\n    return 4\n", "it holds no JSON object"),
+        ("[1]", "it holds no JSON object"),
+        ("", "it holds no JSON object"),
+        ('{"name": "suite", "cases": []}', "it lacks suite, suite_version"),
+        (
+            '{"schema": 1, "suite": "s", "suite_version": "1", "n": 3}',
+            "it lacks n_tasks, n_scored",
+        ),
+    ],
+)
+def test_a_file_that_is_something_else_is_not_called_damaged(
+    tmp_path: Path, content: str, why: str
+) -> None:
+    path = tmp_path / "agent.py"
+    path.write_text(content)
+    with pytest.raises(InputError) as refused:
+        read_report(path)
+    assert refused.value.message == f"{path} is no report of a run: {why}"
+    assert "git" not in (refused.value.hint or "")
+
+
+def test_a_run_that_is_not_finished_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"schema": 1}')
+    with pytest.raises(InputError, match="is not finished: it has no report") as refused:
+        read_report(tmp_path)
+    assert "--out" in (refused.value.hint or "")
+
+
+def test_a_report_knows_where_it_was_read_from(tmp_path: Path) -> None:
+    path = written(tmp_path, report_of({"a": "+"}).to_dict())
+    assert (read_report(path).source, read_report(str(tmp_path)).source) == (path, tmp_path)
+
+
 def test_the_page_tells_what_a_reader_asks_first() -> None:
     page = report_of({"a": "++", "b": "+-", "c": "--", "d": "??", "e": "++"}).to_markdown()
     assert "| pass@1 | 62 % of 4 tasks (95 % interval" in page
@@ -157,6 +193,22 @@ def test_junit_fails_what_failed_and_skips_what_is_missing() -> None:
     assert root[0].get("skipped") == "2"
 
 
+@pytest.mark.parametrize(
+    ("cases", "told"),
+    [
+        ({"a": "+-", "b": "??"}, "only 50 % of the samples have a verdict (60 % are needed)"),
+        ({"a": "??"}, "only 0 % of the samples"),
+        ({}, "nothing was planned"),
+    ],
+)
+def test_junit_of_an_outage_is_seen_red(cases: dict[str, str], told: str) -> None:
+    root = ET.fromstring(report_of(cases).to_junit())  # noqa: S314 - written by labkit
+    assert (root.get("tests"), root.get("errors")) == (str(len(cases) + 1), "1")
+    (error,) = root.iter("error")
+    assert error.get("message", "").startswith(told)
+    assert root[0].get("errors") == "1"
+
+
 @given(st.text(min_size=1).filter(lambda text: text.isprintable() and len(text) <= 200))
 def test_any_name_is_valid_xml(name: str) -> None:
     report = report_of({name: "+-"}, suite=f"{name}\x00\x1b", candidate="\ud800\uffff")
@@ -168,7 +220,7 @@ def test_any_name_is_valid_xml(name: str) -> None:
 def test_every_report_has_every_form(cases: dict[str, str]) -> None:
     report = report_of(cases)
     assert report.to_markdown().endswith("\n")
-    assert len(outcomes(report.to_junit())) == len(cases)
+    assert len(outcomes(report.to_junit())) == len(cases) + (not report.decisive)
 
 
 def edited(at: tuple[str | int, ...], value: object) -> dict[str, Any]:
