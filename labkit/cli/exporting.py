@@ -17,7 +17,7 @@ from labkit.evals.atif import (
 )
 from labkit.evals.inspectlog import write_inspect_log
 from labkit.evals.reportfile import to_dict
-from labkit.evals.runner import folder_name
+from labkit.evals.runfolder import folder_name
 from labkit.evals.studyreport import study_report
 from labkit.evals.wholerun import read_run
 from labkit.fields import counted, json_text, read_bytes

@@ -2,10 +2,6 @@
 
 import getpass
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +12,9 @@ from labkit.cli.evalruns import Asked, Plan, Session, locked
 from labkit.cli.evaltold import told
 from labkit.cli.identity import own_identity
 from labkit.cli.lab import now
+from labkit.cli.privatefolder import private_folder
 from labkit.cli.witness import Witness
-from labkit.errors import InputError, IntegrityError, PhaseError, not_written
+from labkit.errors import InputError, IntegrityError, PhaseError
 from labkit.evals.case import EvalSuite, Split
 from labkit.evals.ledger import BEGUN, CLOSED, COMPLETED, RESUMED, Entry, Ledger, Look
 from labkit.evals.named import Named
@@ -75,7 +72,7 @@ def finalize(asked: Asked, wanted: Wanted) -> int:
             witness=witness,
             close=wanted.close,
         )
-        with locked(final.folder), _private(split.record.commitment) as private:
+        with locked(final.folder), private_folder(split.record.commitment) as private:
             tests = split.lay_out(private / "split")
             session.require_sense(tests, tests.suite)
             notes = candidate.notes(tests.suite)
@@ -149,22 +146,7 @@ def _begin(final: _Final, look: Look) -> None:
     """Record that the look begins, or go on with the same one; refuse any other."""
     entries = final.ledger.entries()
     if not entries:
-        _require_none(final, look.commitment)
-        if final.close:
-            raise PhaseError(
-                f"no look at the test split of {look.suite} was begun: there is nothing to close",
-                hint="labkit finalize without --close begins it",
-            )
-        final.ledger.begin(
-            Entry(
-                event=BEGUN,
-                look=look,
-                by=_user(),
-                at=now().isoformat(timespec="seconds"),
-                labkit=__version__,
-                report=os.path.relpath(final.folder, final.ledger.path.parent),
-            )
-        )
+        _record(final, look)
         return
     begun, last = entries[0], entries[-1]
     at = (last if last.event in (COMPLETED, CLOSED) else begun).at
@@ -187,6 +169,26 @@ def _begin(final: _Final, look: Look) -> None:
     _resume(final)
     going = "closing" if final.close else "going on with"
     say(f"{going} the look that {who} began; the ledger says so")
+
+
+def _record(final: _Final, look: Look) -> None:
+    """Record that the look begins; refuse one that another place knows of."""
+    _require_none(final, look.commitment)
+    if final.close:
+        raise PhaseError(
+            f"no look at the test split of {look.suite} was begun: there is nothing to close",
+            hint="labkit finalize without --close begins it",
+        )
+    final.ledger.begin(
+        Entry(
+            event=BEGUN,
+            look=look,
+            by=_user(),
+            at=now().isoformat(timespec="seconds"),
+            labkit=__version__,
+            report=os.path.relpath(final.folder, final.ledger.path.parent),
+        )
+    )
 
 
 def _resume(final: _Final) -> None:
@@ -270,27 +272,6 @@ def _require_report(final: _Final, completed: Entry) -> None:
             f"{report} is not the report that was recorded on {completed.at[:10]}",
             hint="restore it from git",
         )
-
-
-@contextmanager
-def _private(commitment: str) -> Iterator[Path]:
-    """Give a folder that nobody else can look into; whatever a killed labkit left there goes.
-
-    Everything temporary of this process goes there too: working folders hold test cases.
-    """
-    usual = tempfile.gettempdir()
-    folder = Path(usual, f"labkit-finalize-{commitment[:16]}")
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise not_written(folder, error) from error
-    try:
-        tempfile.tempdir = str(folder)
-        yield folder
-    finally:
-        tempfile.tempdir = usual
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _user() -> str:

@@ -175,6 +175,18 @@ def _graded(job: Job, answer: Answer) -> Verdict:
     return grade(job.ready.grader, output, as_graded(job.ready.case))
 
 
+def as_asked(case: EvalCase) -> EvalCase:
+    """Return a case as a candidate sees it."""
+    return EvalCase(
+        id=case.id,
+        inputs=case.inputs,
+        slices=case.slices,
+        tags=case.tags,
+        forbidden=case.forbidden,
+        split=case.split,
+    )
+
+
 def as_graded(case: EvalCase) -> Case:
     """Return a case as a grader sees it."""
     return Case(id=case.id, inputs=case.inputs, reference=case.reference)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
 from labkit.errors import InputError
 from labkit.evals.junit import to_junit
@@ -15,11 +16,13 @@ from labkit.evals.markdown import to_markdown
 from labkit.evals.report import RunReport
 from labkit.evals.reportfile import NAME, to_dict
 from labkit.fields import json_text, read_json
+from labkit.suite import digest
 from labkit.workspace import replace as replace_file
 from labkit.workspace import write_new
 
 SCHEMA = 1
 MADE_OF = "run.json"
+_LONGEST_NAME = 120
 SHOWN = 8
 """How many digits of a code's digest people are shown."""
 _WORDS = {
@@ -90,3 +93,16 @@ def _shown(value: object, name: str = "") -> str:
     if value is None or value == "":
         return "none"
     return str(value)[:SHOWN] if name == "code" else str(value)
+
+
+def rollout_of(case: str, number: int) -> str:
+    """Return where the files of a sample are kept, relative to the run's folder."""
+    return f"rollouts/{folder_name(case)}/{number}"
+
+
+def folder_name(case: str) -> str:
+    """Return a case's id as a folder may be called, different for different ids."""
+    name = quote(case, safe="")
+    if name.startswith("."):
+        name = f"%2E{name[1:]}"
+    return name if len(name) <= _LONGEST_NAME else f"{name[:80]}-{digest(case.encode())[:16]}"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
 from labkit.errors import InputError, LabkitError
 from labkit.evals.arguments import (
@@ -21,19 +20,15 @@ from labkit.evals.arguments import (
 )
 from labkit.evals.case import EvalCase, EvalSuite, Split
 from labkit.evals.crew import Work, work_through
-from labkit.evals.one import Attempted, Job, Ready, as_graded, attempt, overdue, settle
+from labkit.evals.one import Attempted, Job, Ready, as_asked, as_graded, attempt, overdue, settle
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult, Policy
-from labkit.evals.runfolder import SHOWN, RunFolder
+from labkit.evals.runfolder import SHOWN, RunFolder, rollout_of
 from labkit.evals.sample import Candidate, Sample
 from labkit.evals.scratch import Cupboard, Remover, move, remove
 from labkit.evals.store import Memory, Store
 from labkit.graders import GRADERS, Registry, Tools, lacking
 from labkit.graders.values import shown_type
-from labkit.suite import digest
-
-ROLLOUTS = "rollouts"
-_LONGEST_NAME = 120
 
 
 class Keep(StrEnum):
@@ -125,13 +120,7 @@ class EvalRunner:
             raise TypeError(f"a runner is given an EvalSuite, and this is {shown_type(suite)}")
         split = word_of(split, Split, "split") if split is not None else None
         folder = Path(folder) if folder is not None else None
-        chosen = suite.only(split, ids)
-        if not chosen.cases:
-            raise InputError(
-                f"suite {suite.name} has no case" + (f" in the {split} split" if split else ""),
-                hint="labkit suite list lists the cases, each with its split",
-            )
-        whole = suite.only(split)
+        whole, chosen = suite.only(split), _chosen(suite, split, ids)
         report = self._empty(whole, chosen, split)
         home = RunFolder.take(folder, self._facts(report, ids)) if folder else None
         store = Store(folder / "samples.jsonl") if folder else Memory()
@@ -196,7 +185,7 @@ class EvalRunner:
                 if why := lacking(grader, as_graded(case)):
                     raise InputError(why)
                 cupboard.files(case.folder)
-                ready.append(Ready(case=case, asked=_asked(case), grader=grader))
+                ready.append(Ready(case=case, asked=as_asked(case), grader=grader))
             except (LabkitError, OSError) as error:
                 problems[case.id] = str(error)
         return ready, problems
@@ -256,7 +245,7 @@ class EvalRunner:
         if folder is None or not wanted or replaced:
             remover.remove(job.scratch)
             return sample
-        name = f"{ROLLOUTS}/{folder_name(sample.case)}/{sample.number}"
+        name = rollout_of(sample.case, sample.number)
         try:
             move(job.scratch, f"{folder}/{name}")
         except OSError:
@@ -279,26 +268,17 @@ class EvalRunner:
         )
 
 
-def _asked(case: EvalCase) -> EvalCase:
-    """Return a case as a candidate sees it."""
-    return EvalCase(
-        id=case.id,
-        inputs=case.inputs,
-        slices=case.slices,
-        tags=case.tags,
-        forbidden=case.forbidden,
-        split=case.split,
-    )
+def _chosen(suite: EvalSuite, split: Split | None, ids: Sequence[str]) -> EvalSuite:
+    """Return what is to be run; raises InputError when that is nothing."""
+    chosen = suite.only(split, ids)
+    if not chosen.cases:
+        raise InputError(
+            f"suite {suite.name} has no case" + (f" in the {split} split" if split else ""),
+            hint="labkit suite list lists the cases, each with its split",
+        )
+    return chosen
 
 
 def _known_digest(case: EvalCase, suite: EvalSuite) -> str:
     """Return what a report may say of a case's content: of a test case nothing."""
     return "" if case.split is Split.TEST else suite.digests[case.id]
-
-
-def folder_name(case: str) -> str:
-    """Return a case's id as a folder may be called, different for different ids."""
-    name = quote(case, safe="")
-    if name.startswith("."):
-        name = f"%2E{name[1:]}"
-    return name if len(name) <= _LONGEST_NAME else f"{name[:80]}-{digest(case.encode())[:16]}"
