@@ -15,6 +15,7 @@ from labkit.evals.gaterules import CaseRule, GateMode, Metric, Want, bar_height,
 from labkit.evals.gatewords import told_cases, told_drop
 from labkit.evals.report import RunReport
 from labkit.fields import counted, first_words, json_text
+from labkit.report.wording import percent
 from labkit.stats import DropRule, Outcome
 
 _FEWEST_TO_TRUST = 5
@@ -253,12 +254,29 @@ def _notes(
         return
     if len(comparison.pairs) < _FEWEST_TO_TRUST:
         yield f"{counted(len(comparison.pairs), 'task')} scored in both: too few to lean on."
+    yield from _lost_samples(baseline, candidate)
     yield from _gaps(comparison.missing_now, "before and could not be measured now")
     yield from _gaps(comparison.missing_before, "now and could not be measured before")
     if baseline.n != candidate.n:
         yield (
             f"The baseline has {counted(baseline.n, 'sample')} a case, the candidate {candidate.n}."
         )
+
+
+def _lost_samples(baseline: RunReport, candidate: RunReport) -> Iterator[str]:
+    """Tell of samples that only the candidate lost: crashing where one would fail looks better."""
+    before, after = (each.figures.planned - each.figures.valid for each in (baseline, candidate))
+    reward = candidate.reward
+    if after <= before or reward is None:
+        return
+    worst = [
+        (case.reward or Fraction()) * case.valid_trials / case.planned for case in candidate.cases
+    ]
+    yield (
+        f"{counted(after, 'sample')} of the candidate {'has' if after == 1 else 'have'} no verdict "
+        f"({before} of the baseline's): had they all failed, its reward would be "
+        f"{percent(float(sum(worst, Fraction()) / len(worst)))}, not {percent(float(reward))}."
+    )
 
 
 def _gaps(names: Sequence[str], when: str) -> Iterator[str]:

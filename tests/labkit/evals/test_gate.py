@@ -268,6 +268,27 @@ def test_totals_that_say_too_little_decide_nothing(other: Any) -> None:
     assert RegressionGate().decide(totals("1", "0", 9), other).outcome is INDECISIVE
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({"t3": "PP", "t4": "P?"}, {"t3": "??", "t4": "P?"}, "3 samples of the candidate have no "),
+        ({"t3": "PF"}, {"t3": "P?"}, "1 sample of the candidate has no verdict (0 of the"),
+        ({"t3": "P?"}, {"t3": "?P"}, ""),
+        ({"t3": "??"}, {"t3": "PP"}, ""),
+    ],
+)
+def test_samples_that_only_the_candidate_lost_are_told_with_the_worst_case(
+    before: dict[str, str], after: dict[str, str], told: str
+) -> None:
+    rest = {f"u{number}": "PP" for number in range(8)}
+    notes = decided(rest | before, rest | after).notes
+    found = [note for note in notes if "had they all failed" in note]
+    assert bool(found) is bool(told)
+    assert not told or found[0].startswith(told)
+    if len(after) == 1 and told:
+        assert found[0].endswith("its reward would be 94 %, not 100 %.")
+
+
 def test_unpaired_errors_are_asked_for_with_cases_too() -> None:
     found = decided(many(9), many(9, t00=0.0, t01=0.0), cases="off", mode="significant")
     # 2/9 down; s^2/n of two zeros in nine: 7/324
