@@ -66,7 +66,11 @@ def _meaning(decision: GateDecision) -> str:
         return _MEANINGS[decision.outcome]
     if not decision.passed:
         return f"not shown to be {_BETTER}, and not stopped"
-    return "better by more than noise" if decision.gate.rule.bar >= 1 else _BETTER
+    bar = decision.gate.rule.bar
+    above = f", by more than {errors(bar)}" if bar else ""
+    interval = decision.comparison.interval
+    chance = "; chance alone may still explain it" if interval is None or 0 in interval else ""
+    return f"{_BETTER} on these tasks{above}{chance}"
 
 
 def _capital(text: str) -> str:

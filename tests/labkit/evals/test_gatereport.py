@@ -58,8 +58,14 @@ def test_a_gate_that_wants_better_says_so_and_how_often_it_is_wrong() -> None:
     gate = RegressionGate(want=Want.BETTER)
     decision = gate.decide(worse, better)
     text = to_text(decision)
-    assert text.startswith("PASS: better by more than noise\n")
-    assert "**Better by more than noise.** Candidate" in decision.to_markdown()
+    told = "better than the baseline on these tasks, by more than 1 standard error"
+    assert text.startswith(f"PASS: {told}\n")
+    assert f"**{told.capitalize()}.** Candidate" in decision.to_markdown()
+    few = report({"t0": "PP", "t1": "PP"} | {f"u{number}": "PP" for number in range(7)})
+    before = report({"t0": "FF", "t1": "FF"} | {f"u{number}": "PP" for number in range(7)})
+    assert to_text(gate.decide(before, few)).startswith(
+        f"PASS: {told}; chance alone may still explain it\n"
+    )
     alarms = decision.false_alarms
     assert alarms
     passed = 1 - alarms.rates.block - alarms.rates.indecisive
@@ -75,7 +81,9 @@ def test_a_gate_that_wants_better_says_so_and_how_often_it_is_wrong() -> None:
     text = to_text(gate.decide(better, worse))
     assert text.startswith("BLOCK: the candidate is not let through\n")
     lenient = RegressionGate(want=Want.BETTER, bar=0)
-    assert to_text(lenient.decide(worse, better)).startswith("PASS: better than the baseline\n")
+    assert to_text(lenient.decide(worse, better)).startswith(
+        "PASS: better than the baseline on these tasks\n"
+    )
 
 
 def test_two_that_are_called_the_same_are_told_apart_by_where_they_lie() -> None:
