@@ -6,7 +6,7 @@ from labkit.evals.report import RunReport
 from labkit.report.wording import percent, points
 
 _CLEAR = 2
-"""Standard errors of the difference beyond which it is more than noise."""
+"""Standard errors of the difference beyond which it is hardly chance."""
 
 
 def tuned_words(val: RunReport, test: RunReport) -> str:
@@ -25,5 +25,8 @@ def tuned_words(val: RunReport, test: RunReport) -> str:
     if difference >= 0:
         return f"{told}: no sign of overfitting"
     if -difference > _CLEAR * noise:
-        return f"{told}, more than noise: overfitting, val was learned"
+        return (
+            f"{told}, more than {_CLEAR} standard errors: overfitting (val was learned), or the test "
+            "cases are harder"
+        )
     return f"{told}, which may be noise: overfitting cannot be told from chance"

@@ -20,7 +20,12 @@ def measured(right: int, of: int, name: str = "mine") -> RunReport:
 @pytest.mark.parametrize(
     ("val", "test", "says"),
     [
-        ((19, 20), (8, 20), "val 95 %, test 40 %: test is -55 points from val, more than noise"),
+        (
+            (19, 20),
+            (8, 20),
+            "val 95 %, test 40 %: test is -55 points from val, more than 2 standard errors: "
+            "overfitting (val was learned), or the test cases are harder",
+        ),
         ((19, 20), (17, 20), "which may be noise: overfitting cannot be told from chance"),
         ((12, 20), (16, 20), "test is +20 points from val: no sign of overfitting"),
         ((10, 20), (10, 20), "no difference: no sign of overfitting"),
