@@ -26,7 +26,7 @@ def tuned_words(val: RunReport, test: RunReport) -> str:
         return f"{told}: no sign of overfitting"
     if -difference > _CLEAR * noise:
         return (
-            f"{told}, more than {_CLEAR} standard errors: overfitting (val was learned), or the test "
-            "cases are harder"
+            f"{told}, more than {_CLEAR} standard errors: overfitting (val was learned), "
+            "or the test cases are harder"
         )
     return f"{told}, which may be noise: overfitting cannot be told from chance"
