@@ -61,7 +61,7 @@ def start(argv: list[str], told: dict[str, Any]) -> tuple[int, str]:
 def _become(argv: list[str], told: dict[str, Any]) -> None:
     os.setsid()
     _control(_DEATH_SIGNAL, signal.SIGKILL)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     _limit(told)
     os.chdir(told["cwd"])
