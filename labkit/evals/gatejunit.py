@@ -7,9 +7,8 @@ from xml.etree import ElementTree as ET
 from labkit.evals.gate import GateDecision
 from labkit.evals.gatechecks import Check, CheckName
 from labkit.evals.gatewords import one_line, told_pair
+from labkit.report.junitxml import junit_text
 from labkit.stats import Outcome
-
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
 def to_junit(decision: GateDecision) -> str:
@@ -20,9 +19,7 @@ def to_junit(decision: GateDecision) -> str:
     root = ET.Element("testsuites", name=f"labkit gate {one_line(decision.comparison.suite)}")
     _suite(root, "gate", decision, (_of_check(check) for check in decision.checks))
     _suite(root, "cases", decision, _of_cases(decision))
-    _count(root)
-    ET.indent(root)
-    return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
+    return junit_text(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +72,3 @@ def _suite(root: ET.Element, name: str, decision: GateDecision, tests: Iterable[
             ET.SubElement(case, "skipped", message=one_line(test.message))
         elif test.tag:
             ET.SubElement(case, test.tag, type=test.kind, message=one_line(test.message))
-    _count(suite)
-    suite.set("skipped", str(len(list(suite.iter("skipped")))))
-
-
-def _count(element: ET.Element) -> None:
-    for name, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
-        element.set(name, str(len(list(element.iter(tag)))))

@@ -9,8 +9,8 @@ from labkit.evals.compare import Comparison, TaskPair
 from labkit.evals.drops import Drop
 from labkit.evals.falsealarms import USUAL_ICC, FalseAlarms
 from labkit.evals.gaterules import CaseRule, Metric
-from labkit.evals.junit import xml_text
 from labkit.fields import counted, first_words
+from labkit.report.junitxml import xml_text
 from labkit.stats import Bar, DropRule
 
 _SMALLEST_CHANCE = 0.1

@@ -5,15 +5,8 @@ from xml.etree import ElementTree as ET
 from labkit.evals.report import RunReport
 from labkit.evals.results import CaseResult
 from labkit.fields import counted
+from labkit.report.junitxml import junit_text, xml_text
 from labkit.report.wording import percent
-
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
-_COUNTS = (
-    ("tests", "testcase"),
-    ("failures", "failure"),
-    ("errors", "error"),
-    ("skipped", "skipped"),
-)
 
 
 def to_junit(report: RunReport) -> str:
@@ -37,12 +30,7 @@ def to_junit(report: RunReport) -> str:
         _case(suite, report, case)
     if not report.decisive:
         _coverage(suite, report)
-    for element in (root, suite):
-        for name, tag in _COUNTS:
-            if element is suite or name != "skipped":
-                element.set(name, str(len(list(element.iter(tag)))))
-    ET.indent(root)
-    return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
+    return junit_text(root)
 
 
 def _case(suite: ET.Element, report: RunReport, case: CaseResult) -> None:
@@ -75,11 +63,3 @@ def _coverage(suite: ET.Element, report: RunReport) -> None:
         else f"only {percent(float(known))} of the samples have a verdict (60 % are needed)"
     )
     ET.SubElement(element, "error", type="coverage", message=f"{told}: this run decides nothing")
-
-
-def xml_text(text: str) -> str:
-    """Return a text as XML can hold it: what it has no sign for is escaped."""
-    return "".join(
-        each if each in "\t\n\r" or (each >= " " and each.isprintable()) else ascii(each)[1:-1]
-        for each in text
-    )
