@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.errors import LabkitError, did_you_mean
-from labkit.evals.answers import LARGEST_AMOUNT
+from labkit.evals.answers import is_amount
 from labkit.evals.edits import read_replacements
 from labkit.evals.sample import Answer, Replacement
 from labkit.fields import first_words
@@ -75,11 +75,7 @@ def _edits(value: Any) -> tuple[Replacement, ...] | None:
 
 
 def _number_problem(name: str, value: object) -> str | None:
-    if value is None:
-        return None
-    if type(value) in (int, float) and 0 <= value <= LARGEST_AMOUNT:  # type: ignore[operator] # is a number
-        return None
-    return f'"{name}" must be a number from 0'
+    return None if is_amount(value) else f'"{name}" must be a number from 0'
 
 
 def _type_problem(name: str, values: Mapping[Any, Any], kind: type, expected: str) -> str | None:

@@ -11,7 +11,7 @@ from labkit.graders.values import raised, shown_type
 
 _LONGEST_OUTPUT = 1_000_000
 _LONGEST_TRACE = 100_000
-LARGEST_AMOUNT = 1e100
+_LARGEST_AMOUNT = 1e100
 """Of a cost or a time: such as can still be added up."""
 _UNFINISHED: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "a coroutine": (inspect.isawaitable, "call it with asyncio.run in a plain function"),
@@ -82,7 +82,7 @@ def is_amount(value: object) -> bool:
     """Return whether a value is a number that can be added up, or missing."""
     if value is None:
         return True
-    return type(value) in (int, float) and 0 <= value <= LARGEST_AMOUNT  # type: ignore[operator]
+    return type(value) in (int, float) and 0 <= value <= _LARGEST_AMOUNT  # type: ignore[operator]
 
 
 def _are_replacements(value: object) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from labkit.fields import counted
 from labkit.overclaim import describe
 from labkit.overclaim.facts import Facts, Side
 from labkit.overclaim.findings import Finding, Rule
@@ -18,7 +19,7 @@ from labkit.overclaim.words import (
     negated,
     phrases,
 )
-from labkit.report.wording import amount, count, measured
+from labkit.report.wording import amount, measured
 
 _EVERYWHERE = phrases(
     r"""
@@ -114,7 +115,7 @@ def general(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
                 Rule.GENERAL,
                 sentence,
                 words=found[0],
-                data=f"the figures are about {count(facts.tasks, 'task')} of one code base",
+                data=f"the figures are about {counted(facts.tasks, 'task')} of one code base",
                 instead='Say "on our tasks", and leave other projects to other evaluations.',
             )
             return

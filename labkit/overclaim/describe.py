@@ -1,8 +1,8 @@
 """The facts in words, for the second half of a finding: what the data say, what could be said."""
 
+from labkit.fields import counted
 from labkit.overclaim.facts import Facts, Pair, Side
 from labkit.report.wording import (
-    count,
     measured,
     p_value,
     percent,
@@ -23,7 +23,7 @@ def rate(side: Side) -> str:
     if found.value is None or found.interval is None:
         return f"{side.id} was not measured"
     return (
-        f"{side.id} passed {short(side.passed)} of {count(found.tasks, 'task')}: "
+        f"{side.id} passed {short(side.passed)} of {counted(found.tasks, 'task')}: "
         f"{percent(found.value)} (95 % interval {percent_interval(found.interval)})"
     )
 
@@ -34,7 +34,7 @@ def strict(side: Side) -> str:
     if found.value is None or found.interval is None:
         return f"pass^2 of {side.id} is not known: no task has two measured attempts"
     return (
-        f"pass^2 of {side.id} is {percent(found.value)} of {count(found.tasks, 'task')} with two "
+        f"pass^2 of {side.id} is {percent(found.value)} of {counted(found.tasks, 'task')} with two "
         f"attempts (95 % interval {percent_interval(found.interval)})"
     )
 
@@ -51,8 +51,8 @@ def difference(pair: Pair) -> str:
     if found.value is None or found.interval is None:
         return f"{pair.first} and {pair.second} were not measured on any common task"
     return (
-        f"{pair.second} - {pair.first} is {points(found.value)} over {count(found.tasks, 'task')} "
-        f"(95 % interval {points_interval(found.interval)})"
+        f"{pair.second} - {pair.first} is {points(found.value)} over "
+        f"{counted(found.tasks, 'task')} (95 % interval {points_interval(found.interval)})"
     )
 
 
@@ -102,7 +102,7 @@ def smallest(facts: Facts) -> str:
     for pair in facts.pairs:
         if pair.smallest_detectable is not None and pair.smallest_detectable <= 1:
             return (
-                f"with {count(pair.difference.tasks, 'task')} only differences of about "
+                f"with {counted(pair.difference.tasks, 'task')} only differences of about "
                 f"{100 * pair.smallest_detectable:.0f} points or more show"
             )
     return "so few tasks show no difference reliably"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from labkit.fields import counted
 from labkit.overclaim import describe
 from labkit.overclaim.attribution import about, is_level, of_passing, of_something_else, pairs_about
 from labkit.overclaim.candidates import CENT, half_widths, pretended_widths
@@ -13,7 +14,6 @@ from labkit.overclaim.mentions import kinds_named, named
 from labkit.overclaim.quantities import Quantity, Unit, error_bars, ranges, singles, whole_numbers
 from labkit.overclaim.text import Sentence
 from labkit.overclaim.words import AHEAD, BEHIND, asserted, doubted, is_question, negated, phrases
-from labkit.report.wording import count
 
 _N_TASKS = phrases(
     r"""
@@ -134,7 +134,7 @@ def runs_as_samples(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
     runs = {side.runs for side in facts.sides} | {sum(side.runs for side in facts.sides)}
     runs = {number for number in runs if number > facts.tasks}
     words = next(_pretended(sentence, facts, runs), None)
-    tasks = count(facts.tasks, "task")
+    tasks = counted(facts.tasks, "task")
     if words:
         yield Finding.of(
             Rule.RUNS_AS_SAMPLES,
@@ -181,9 +181,9 @@ def task_types(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
                 Rule.TASK_TYPES,
                 sentence,
                 words=claims[0][0],
-                data=f"{kind.name}: {tallies}; {count(kind.tasks, 'task')} of a type, too few to "
+                data=f"{kind.name}: {tallies}; {counted(kind.tasks, 'task')} of a type, too few to "
                 "prove anything",
-                instead=f'Say "on the {count(kind.tasks, kind.name + " task")} we had", with the '
+                instead=f'Say "on the {counted(kind.tasks, kind.name + " task")} we had", with the '
                 "counts, as a description.",
             )
             return
@@ -235,7 +235,7 @@ def precision(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
                 Rule.PRECISION,
                 sentence,
                 words=found.words,
-                data=f"with {count(facts.tasks, 'task')} one more or less moves a rate by "
+                data=f"with {counted(facts.tasks, 'task')} one more or less moves a rate by "
                 f"{step:.0f} points",
                 instead=f"Round to whole numbers: {found.value:.0f}.",
             )

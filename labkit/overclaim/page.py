@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from labkit.fields import counted
 from labkit.overclaim import describe
 from labkit.overclaim.facts import Facts
 from labkit.overclaim.findings import Finding, Rule
 from labkit.overclaim.mentions import standings
 from labkit.overclaim.text import Sentence
 from labkit.overclaim.words import MISSING, Found, asserted
-from labkit.report.wording import count
 
 _FLATLY = re.compile(r"\bdetectable\b|\bsignificant(?:ly)?\b", re.IGNORECASE)
 _PRIMARY = re.compile(
@@ -41,7 +41,7 @@ def coverage(sentences: Sequence[Sentence], facts: Facts, *, page: str) -> Itera
             unsure = [pair for pair in facts.pairs if pair.survives_missing is False]
             turned = ", and the outcome could change if they had all gone one way" if unsure else ""
             missing = "; ".join(
-                f"{side.id}: {side.missing} of {count(side.planned, 'run')}"
+                f"{side.id}: {side.missing} of {counted(side.planned, 'run')}"
                 for side in facts.sides
                 if side.missing
             )

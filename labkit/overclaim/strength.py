@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from labkit.fields import counted
 from labkit.overclaim import describe
 from labkit.overclaim.facts import Facts, Side
 from labkit.overclaim.findings import Finding, Rule
@@ -18,7 +19,7 @@ from labkit.overclaim.words import (
     doubted,
     negated,
 )
-from labkit.report.wording import count, percent, short
+from labkit.report.wording import percent, short
 from labkit.stats import clopper_pearson_interval
 
 _NEAR = 30
@@ -116,6 +117,6 @@ def _bound(side: Side) -> str:
         return describe.rate(side)
     low = clopper_pearson_interval(tasks, tasks).low
     return (
-        f"{side.id} passed {short(passed)} of {count(tasks, 'task')}, which is compatible with any "
-        f"true rate from {percent(low)} up (Clopper-Pearson)"
+        f"{side.id} passed {short(passed)} of {counted(tasks, 'task')}, which is compatible with "
+        f"any true rate from {percent(low)} up (Clopper-Pearson)"
     )

@@ -47,11 +47,6 @@ def p_value(p: float) -> str:
     return f"< {_SMALLEST_P}" if p < _SMALLEST_P else f"= {p:.3g}"
 
 
-def count(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 task, 2 tasks."""
-    return counted(number, noun)
-
-
 def amount(number: float) -> str:
     """Write an amount of tokens or money: three digits, and no decimals from 100 on."""
     return f"{number:,.0f}" if number >= _WHOLE_FROM else f"{number:.3g}"
