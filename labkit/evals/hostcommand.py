@@ -11,8 +11,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from labkit.evals.answerfile import CandidateError
 from labkit.evals.candidatefiles import NO_FILES, VARIABLE, CandidateFiles
@@ -28,7 +26,7 @@ from labkit.evals.commandfiles import (
     input_file,
     variables,
 )
-from labkit.evals.kept import End, HostLimits, Kept, Program
+from labkit.evals.kept import Closing, End, HostLimits, Kept, Program
 from labkit.evals.pipes import Heard
 from labkit.evals.sample import Answer, Escaped, TimedOut, Trial
 from labkit.graders.folder import Unreadable, read_inside
@@ -37,7 +35,7 @@ _OWN = "candidate"
 _FOR_EVER = 10 * 365 * 86_400.0
 
 
-class HostCommand:
+class HostCommand(Closing):
     """Runs `command` (words, or a text for the shell) once for each sample, as the user.
 
     It works in the sample's scratch folder and finds the case in the file that LABKIT_INPUT names;
@@ -143,17 +141,6 @@ class HostCommand:
             running = [*self._running]
         for kept in running:
             kept.kill()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _written(folder: Path) -> bytes | None:

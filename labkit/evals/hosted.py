@@ -15,14 +15,13 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from labkit.errors import InputError
 from labkit.evals.answerfile import CandidateError, read_answer
 from labkit.evals.arguments import paths_of, require_timeout
 from labkit.evals.case import EvalCase
-from labkit.evals.kept import HostLimits, Kept, Program
+from labkit.evals.kept import Closing, HostLimits, Kept, Program
 from labkit.evals.pipes import Channel, ClosedError, Heard, LateError, LongError
 from labkit.evals.sample import Answer, Escaped, TimedOut, Trial
 from labkit.evals.wire import UnfitError, pack, unpack
@@ -53,7 +52,7 @@ class _Setting:
     limits: HostLimits
 
 
-class Hosted:
+class Hosted(Closing):
     """Answers with `FILE.py:FUNCTION` or `MODULE:FUNCTION`; `folder` is first on its path.
 
     Safe to call from several threads: each call has a worker to itself, started when there is no
@@ -149,17 +148,6 @@ class Hosted:
             worker.kill()  # whoever asked it drops it
         for worker in idle:
             self._drop(worker)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Worker:

@@ -12,10 +12,12 @@ import signal
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from labkit import process
 from labkit.errors import InfrastructureError, ToolError
@@ -26,6 +28,25 @@ _LONGEST_ENDING = 15.0
 _MIB = 1024 * 1024
 _PIECE = 4096
 _MOMENT = 0.001
+
+
+class Closing(ABC):
+    """Holds programs that have to be ended: by `close`, or by the end of a `with`."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what still runs."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
