@@ -110,7 +110,7 @@ def _read(stream: IO[bytes], most: int) -> dict[bytes, Entry] | str:
 
 def _problem(outcome: Outcome, stdout: bytes, stderr: bytes) -> str:
     match outcome.ended:
-        case Ended.KILLED:
+        case Ended.KILLED | Ended.STOPPED:
             raise InfrastructureError("the build was killed from outside its sandbox")
         case Ended.TIMEOUT:
             return "the build ran out of time"

@@ -12,8 +12,31 @@ from labkit.fields import Document, Fields
 from labkit.model import ConfigurationId
 from labkit.workspace import Workspace
 
-AGENTS = ("scripted", "command")
-_EXPERIMENTAL = ("agent", "agent_version", "model", "effort", "command", "turn_cap")
+AGENTS = (
+    "claude-code",
+    "codex",
+    "mini-swe-agent",
+    "gemini-cli",
+    "opencode",
+    "command",
+    "callable",
+    "scripted",
+)
+LOGINS = ("key", "subscription")
+_EXPERIMENTAL = (
+    "agent",
+    "agent_version",
+    "model",
+    "effort",
+    "provider",
+    "login",
+    "arguments",
+    "instructions",
+    "install",
+    "command",
+    "callable",
+    "turn_cap",
+)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -26,6 +49,18 @@ class Configuration:
     agent_version: str
     model: str
     effort: str
+    provider: str = ""
+    """Where the model is asked, a name of `providers:` in labkit.yaml; empty: the agent's usual."""
+    login: str = "key"
+    """How it is paid for: with a key, which stays in the gateway, or with a subscription."""
+    arguments: tuple[str, ...] = ()
+    """Words added to the agent's command line."""
+    instructions: str = ""
+    """Folder below configs/ whose files are laid over the base: AGENTS.md, CLAUDE.md, rules."""
+    install: tuple[str, ...] = ()
+    """What the `command` and `callable` agents need in their image, as shell commands."""
+    callable: str = ""
+    """`file.py:function` below configs/, for the `callable` agent."""
     settings: Mapping[str, str]
     """Environment of the agent's process: names and values, never secrets."""
     command: tuple[str, ...]
@@ -68,6 +103,12 @@ def read_configuration(workspace: Workspace, configuration: ConfigurationId) -> 
         agent_version=document.text("agent_version", default=""),
         model=document.text("model"),
         effort=document.text("effort", default=""),
+        provider=document.text("provider", default=""),
+        login=document.word("login", LOGINS, instead="key") if "login" in document else "key",
+        arguments=document.texts("arguments"),
+        instructions=document.text("instructions", default=""),
+        install=document.texts("install"),
+        callable=document.text("callable", default=""),
         settings=_settings(document.mapping("settings")),
         command=document.texts("command"),
         steps=document.text("steps", default=""),

@@ -62,6 +62,39 @@ class Ended(StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
     KILLED = "killed_from_outside"
+    STOPPED = "stopped"
+    """By labkit itself, through the `Halt` that the command was run with."""
+
+
+class Ending(StrEnum):
+    """How a run ended, decided from the agent's end record, the wire and the host, in that order.
+
+    Never from an exit code alone: agents end in 0 when they are interrupted, and in 1 when they are
+    told that their turns are over.
+    """
+
+    COMPLETED = "completed"
+    TURN_CAP = "turn_cap"
+    TOKEN_CAP = "token_cap"
+    COST_CAP = "cost_cap"
+    DEADLINE = "deadline"
+    IDLE = "idle"
+    """Neither the agent nor what it started asked the model for anything for too long."""
+    REFUSED = "refused"
+    """The model would not go on."""
+    AGENT_ERROR = "agent_error"
+    OUT_OF_MEMORY = "out_of_memory"
+    INFRASTRUCTURE = "infrastructure"
+    """Nothing was measured: the run is missing, never a fail."""
+
+
+class Api(StrEnum):
+    """The model APIs that the gateway understands."""
+
+    ANTHROPIC = "anthropic-messages"
+    RESPONSES = "openai-responses"
+    CHAT = "openai-chat"
+    GEMINI = "gemini"
 
 
 class HardFailKind(StrEnum):

@@ -4,13 +4,13 @@ Figures that were not measured are None; zero means zero.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from labkit.errors import IntegrityError, LabkitError
 from labkit.fields import json_text, read_json
-from labkit.model import Ended, Flag, RunId, Verdict
+from labkit.model import Ended, Ending, Flag, RunId, Verdict
 from labkit.workspace import write_new
 
 SCHEMA = 1
@@ -18,6 +18,11 @@ EVIDENCE_FILES = frozenset(
     {
         "transcript.jsonl",
         "transcript.txt",
+        "transcript.json",
+        "session.jsonl",
+        "session.json",
+        "sessions.tar",
+        "wire.jsonl",
         "stderr.txt",
         "diff.patch",
         "test-diff-stat.txt",
@@ -37,7 +42,12 @@ class RunRecord:
     suite_version: str
     seed: int
     ended: Ended
+    """How the process ended, as its host saw it."""
     exit_code: int | None
+    ending: Ending = Ending.COMPLETED
+    """How the run ended, decided from the agent's end record, the wire and the host."""
+    why: str = ""
+    """The ending in a sentence, where there is more to say."""
     started: str
     """ISO time with zone."""
     seconds: float
@@ -51,10 +61,35 @@ class RunRecord:
     """The tool's version; it lies in the read-only image, so the digest above pins it too."""
     model: str
     turns: int | None
-    """As the transcript says; None when it could not be read to its end."""
+    """Answered requests of the agent's main conversation on the wire, else as the transcript says;
+    None when neither tells."""
     interventions: int = 0
     tokens: int | None = None
+    """All that the wire tells of, in and out, side requests too; None where nothing was metered."""
     cost: float | None = None
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """Tokens by kind, as the wire tells: input, output, cache_read, cache_write, reasoning."""
+    requests: int | None = None
+    """How many requests reached the model, answered or not."""
+    claimed: Mapping[str, object] = field(default_factory=dict)
+    """What the agent says of itself in its end record: turns, tokens, cost. Not comparable."""
+    fingerprint: Mapping[str, object] = field(default_factory=dict)
+    """Digests of the first main request by part, and its parameters: what the model was given."""
+    argv: tuple[str, ...] = ()
+    """The command line, with the prompt's text left out."""
+    variables: tuple[str, ...] = ()
+    """Names of the variables that were set."""
+    binary_digest: str = ""
+    """SHA-256 of the agent's program, read back in the sandbox."""
+    memory: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of each file that instructs or sets the agent, by path in the sandbox."""
+    voided: tuple[Mapping[str, object], ...] = ()
+    """Earlier tries that the infrastructure broke: when, why, seconds, tokens, cost."""
+    remarks: tuple[str, ...] = ()
+    """What people should know of the run, one sentence each: refused requests, web tools used."""
+    login: str = "key"
+    manual: Mapping[str, object] = field(default_factory=dict)
+    """How a person ran it, where one did: what was declared of the isolation, and by whom."""
     base_tree: str
     result_tree: str
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -72,8 +107,8 @@ class RunRecord:
 
     @property
     def agent_failed(self) -> bool:
-        """Whether the agent ended otherwise than by itself with code 0."""
-        return self.ended is not Ended.EXITED or self.exit_code != 0
+        """Whether the agent ended otherwise than by saying that it is done."""
+        return self.ending is not Ending.COMPLETED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +118,8 @@ class MissingRecord:
     run: RunId
     runner: str
     reasons: tuple[str, ...]
+    voided: tuple[Mapping[str, object], ...] = ()
+    """What the broken tries took: when, why, seconds, tokens, cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +178,13 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if isinstance(value, Mapping):
-        return dict(value)
+        return {name: _plain(item) for name, item in value.items()}
     return value
 
 
 def load_run(path: Path) -> RunRecord:
     """Read run.json; raises IntegrityError when it is damaged."""
-    return RunRecord(**_values(path, RunRecord, ended=Ended, digests=_digests))
+    return RunRecord(**_values(path, RunRecord, ended=Ended, ending=Ending, digests=_digests))
 
 
 def load_missing(path: Path) -> MissingRecord:
@@ -176,12 +213,19 @@ def _values(
     **parsers: Callable[[Any], object],
 ) -> dict[str, Any]:
     values = read_json(path, schema=SCHEMA)
-    wanted = {item.name for item in fields(kind)}
-    if set(values) - {"schema"} != wanted:
+    # What an earlier labkit did not write yet has its default.
+    known = {item.name: item for item in fields(kind)}
+    needed = {
+        name
+        for name, item in known.items()
+        if item.default is MISSING and item.default_factory is MISSING
+    }
+    if not needed <= set(values) - {"schema"} <= set(known):
         raise IntegrityError(f"{path} is damaged: its fields are not those of a {kind.__name__}")
     try:
         for name, parse in {"run": RunId.parse, **parsers}.items():
-            values[name] = parse(values[name])
+            if name in values:
+                values[name] = parse(values[name])
     except (LabkitError, TypeError, ValueError) as error:
         raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error
     del values["schema"]

@@ -1,14 +1,17 @@
 """The team's settings (labkit.yaml) and its members, read once and trusted afterwards."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from labkit.bounds import Budget, Caps, read_budget, read_caps
 from labkit.environments import BASE_IMAGE, Recipe, read_recipe
 from labkit.errors import InputError, PhaseError
-from labkit.fields import Document
+from labkit.fields import Document, Fields
 from labkit.model import Member
 from labkit.nodes import dump_yaml
+from labkit.providers import Provider, read_providers
 from labkit.sandbox.interface import Limits
 from labkit.workspace import Workspace, write_new
 
@@ -35,6 +38,11 @@ class Settings:
     """Bubblewrap: a folder of packages."""
     run_limits: Limits
     grade_limits: Limits
+    caps: Caps
+    """What each run may use of the model."""
+    budget: Budget
+    """What the lab as a whole may use; runs stop before it is over."""
+    providers: Mapping[str, Provider]
     attempts: int
     protected: tuple[str, ...]
     """Names whose reading by an agent is a leak."""
@@ -98,6 +106,9 @@ def read_settings(workspace: Workspace) -> Settings:
             memory=memory,
             processes=processes,
         ),
+        caps=read_caps(limits),
+        budget=read_budget(document.mapping("budget")),
+        providers=read_providers(document.mapping("providers")),
         attempts=document.whole("attempts", default=2, low=1),
         protected=document.texts("protected") or ("evals",),
         redact=document.texts("redact"),

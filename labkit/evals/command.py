@@ -150,7 +150,7 @@ class Command:
                 raise TimedOut(f"had not ended after {self._limits.seconds:g} s")
             case Ended.OUT_OF_MEMORY:
                 raise failed(f"took more than {self._limits.memory} MiB of memory", None, said)
-            case Ended.KILLED:
+            case Ended.KILLED | Ended.STOPPED:
                 raise InfrastructureError("the sandbox was killed from outside")
             case _:
                 assert_never(outcome.ended)

@@ -114,7 +114,7 @@ def stopped_early(outcome: Outcome, limits: Limits) -> Verdict | None:
             return Verdict.failing(f"had not ended after {limits.seconds:g} s")
         case Ended.OUT_OF_MEMORY:
             return Verdict.failing(f"took more than {limits.memory} MiB of memory")
-        case Ended.KILLED:
+        case Ended.KILLED | Ended.STOPPED:
             raise InfrastructureError("the sandbox was killed from outside")
         case _:
             assert_never(outcome.ended)

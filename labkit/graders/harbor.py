@@ -112,7 +112,7 @@ def _verdict(outcome: Outcome, limits: Limits, rewards: Mapping[str, Entry], log
             return Verdict.failing(f"the tests had not ended after {limits.seconds:g} s")
         case Ended.OUT_OF_MEMORY:
             return Verdict.failing(f"the tests took more than {limits.memory} MiB of memory")
-        case Ended.KILLED:
+        case Ended.KILLED | Ended.STOPPED:
             raise InfrastructureError("the sandbox was killed from outside")
         case Ended.EXITED:
             return _rewarded(rewards, _said(outcome, log))

@@ -2,13 +2,18 @@
 
 A sandbox is given a `Spec` (files in, a command, limits) and returns an `Outcome` (how it ended)
 together with whatever the caller's `collect` made of the returned folder. It never shows the
-command the host's files, and never gives it a network.
+command the host's files, and never gives it a network: its only way out is the folder that it may
+share with a `Sidecar`, a program of labkit's own that runs beside it.
 """
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
+from labkit.archive import Entry
 from labkit.model import Ended
 
 T = TypeVar("T")
@@ -33,6 +38,43 @@ class Limits:
     """How much of the returned folder is read before the run is given up as too large."""
 
 
+CHANNEL = "/run/labkit"
+"""Where a command finds the folder that it shares with a sidecar: it can read and connect there."""
+
+
+class Halt:
+    """Stops a running command from another thread, once, for the first reason that is given."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._end: Callable[[], None] | None = None
+        self.why = ""
+        """Why it was stopped; empty when it was not."""
+
+    def stop(self, why: str) -> None:
+        """Stop the command, at once or as soon as it is started."""
+        with self._lock:
+            if self.why:
+                return
+            self.why = why
+            end = self._end
+        if end is not None:
+            end()
+
+    def arm(self, end: Callable[[], None]) -> None:
+        """Say how the command is ended; for sandboxes."""
+        with self._lock:
+            self._end = end
+            stopped = bool(self.why)
+        if stopped:
+            end()
+
+    def disarm(self) -> None:
+        """Say that the command has ended; for sandboxes."""
+        with self._lock:
+            self._end = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
     """One sandboxed command."""
@@ -55,6 +97,17 @@ class Spec:
     """Tar whose names are relative to `/` and lie below the memory folders."""
     workdir: str = "/"
     environment: Mapping[str, str] = field(default_factory=dict)
+    home: str = ""
+    """Absolute folder that is handed to `Streams.home` at the end, whatever the end was.
+
+    Its files come with `streamed_tar`; what the command leaves there is limited like `returned`.
+    """
+    fixed: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    """Absolute folders with files of the superuser, which the command can read and not change."""
+    channel: str = ""
+    """A sidecar's `channel`, shown at CHANNEL; empty: the command can reach nobody."""
+    halt: Halt | None = None
+    """Who may stop it early: `Ended.STOPPED`."""
     limits: Limits = Limits()
     labels: Mapping[str, str] = field(default_factory=dict)
     """Written on whatever the engine keeps, so that `labkit clean` can find what a crash left."""
@@ -81,6 +134,43 @@ class Streams:
 
     stdout: IO[bytes]
     stderr: IO[bytes]
+    home: IO[bytes] | None = None
+    """Where `Spec.home` goes, as a tar whose names start with the folder's last component.
+
+    At most `limits.returned_bytes`; beyond that nothing of it is kept.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SidecarSpec:
+    """A program of labkit's own beside a command, with a network and without its files."""
+
+    module: str
+    """What `python3 -m` starts; it imports nothing but `packages` and the standard library."""
+    packages: tuple[str, ...]
+    """Names of the installed distributions that it needs."""
+    folders: Mapping[str, Path]
+    """Packages of labkit's own, by the name that they are imported by."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+class Sidecar(Protocol):
+    """A started program beside a command. It ends when its standard input is closed."""
+
+    channel: str
+    """What `Spec.channel` says. The program finds the folder at CHANNEL, or where it is told."""
+    folder: str
+    """Where the program itself finds that folder."""
+    stdout: Iterator[bytes]
+    """Its lines, as they come, without their ends; it is over when the program is."""
+
+    def tell(self, data: bytes) -> None:
+        """Write to its standard input; what an ended program does not take is lost."""
+        ...
+
+    def complaint(self) -> str:
+        """Return the end of what it has said on standard error."""
+        ...
 
 
 Collect = Callable[[IO[bytes]], T]
@@ -112,4 +202,16 @@ class Sandbox(Protocol):
 
     def clean(self) -> tuple[str, ...]:
         """Remove the leftovers and return them."""
+        ...
+
+
+class SidecarSandbox(Sandbox, Protocol):
+    """A sandbox that can have programs of labkit's own beside its commands."""
+
+    def sidecar(self, spec: SidecarSpec) -> AbstractContextManager[Sidecar]:
+        """Start a program beside whatever runs in the context, and end it with that.
+
+        Raises InfrastructureError when it cannot be started. It is gone when labkit is, in whatever
+        way that ends, and `clean` removes what it shared.
+        """
         ...

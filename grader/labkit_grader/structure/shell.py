@@ -46,7 +46,7 @@ def command_fails(bench: Bench, tree: Tree, command: str) -> str:
             return "it ran out of time"
         case Ended.OUT_OF_MEMORY:
             return "it ran out of memory"
-        case Ended.KILLED:
+        case Ended.KILLED | Ended.STOPPED:
             raise InfrastructureError("the grading sandbox was killed from outside")
 
 

@@ -1,11 +1,40 @@
 """The command agent: any program that is in the image, told of its task by its arguments."""
 
 from labkit.archive import Entry, Kind
-from labkit_runner.agents.interface import INPUTS, Launch, Request
+from labkit.configurations import Configuration
+from labkit.model import Api
+from labkit_runner.agents.interface import INPUTS, Account, Launch, Left, Request, Said
 
 
 class CommandAgent:
     """Starts `configuration.command`; `{prompt}` and `{prompt_file}` stand for the prompt."""
+
+    name = "command"
+    apis: tuple[Api, ...] = ()
+    provider = ""
+    usual_version = ""
+    memory: tuple[str, ...] = ()
+
+    def install(self, configuration: Configuration) -> tuple[str, ...]:
+        """Return what the configuration asks for."""
+        return configuration.install
+
+    def program(self, configuration: Configuration) -> str:
+        """Return the program, where its whole path is written down."""
+        first = configuration.command[0]
+        return first if first.startswith("/") else ""
+
+    def version_command(self, configuration: Configuration) -> tuple[str, ...]:  # noqa: ARG002 - the protocol's signature
+        """Return nothing: how any program tells its version is not known."""
+        return ()
+
+    def account(self, left: Left) -> Account:
+        """Go by the exit code: there is nothing else."""
+        if left.exit_code == 0:
+            return Account(said=Said.COMPLETED)
+        if left.exit_code is None:
+            return Account(said=Said.NOTHING)
+        return Account(said=Said.AGENT_ERROR, reason=f"it ended in {left.exit_code}")
 
     def launch(self, request: Request) -> Launch:
         """Return the command with the prompt filled in; settings become its environment."""

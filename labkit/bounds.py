@@ -1,0 +1,48 @@
+"""What runs may use of a model: each one, and all of a lab together."""
+
+from dataclasses import dataclass
+
+from labkit.fields import Fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """What one run may use of the model, enforced from outside; None: no bound but the others.
+
+    The turn cap is the configuration's own.
+    """
+
+    tokens: int | None = None
+    cost: float | None = None
+    idle_seconds: float = 600.0
+    """A run that asks the model for nothing for so long is ended."""
+    silence_seconds: float = 300.0
+    """A model that sends nothing for so long has failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What all runs of a lab together may use; None: no bound."""
+
+    tokens: int | None = None
+    cost: float | None = None
+
+
+def read_caps(limits: Fields) -> Caps:
+    """Take what `limits:` of labkit.yaml says of the model."""
+    return Caps(
+        tokens=limits.whole("tokens", default=0, low=1) or None,
+        cost=limits.number("cost", default=0) or None,
+        idle_seconds=60 * limits.number("idle_minutes", default=10, low=0.01),
+        silence_seconds=60 * limits.number("silence_minutes", default=5, low=0.01),
+    )
+
+
+def read_budget(fields: Fields) -> Budget:
+    """Take `budget:` of labkit.yaml."""
+    budget = Budget(
+        tokens=fields.whole("tokens", default=0, low=1) or None,
+        cost=fields.number("cost", default=0) or None,
+    )
+    fields.done()
+    return budget

@@ -1,0 +1,158 @@
+"""The wire: what the gateway told of a run, line by line; the account that no agent can edit.
+
+Every line is a JSON object with `kind` and `t`, seconds since the gateway was started. Texts are
+masked before they are written. The kinds:
+
+- `ready`: it listens.
+- `part`: `digest`, `value`. A piece of a request (the system text, the tools, one message), told
+  once; requests name it by its digest, or a run's log would grow with the square of its turns.
+- `request`: `n` (from 1), `method`, `path`, `api`, `client`, `main` (whether it offers tools and so
+  belongs to the agent's main conversation), `model`, `params`, `parts` (name to digests), `web`
+  (names of the provider-side tools that it asked for, which were refused), `bytes`.
+- `refused`: `method`, `target`, `why`. Nothing was sent on. `n` where a request was read.
+- `piece`: `n`, `text`. Some of an answer, as it came.
+- `response`: `n`, `status`, `outcome`, `seconds`, `first_byte`, `usage`, `cost`, `model`, `stop`,
+  `error` (`type`, `code`, `message`), `web` (provider-side tools that were used all the same),
+  `bytes`, `cut_bytes` (not recorded), `retry_after`.
+- `fingerprint`: of the first main request: `model`, `client`, digests of `system`, `tools`,
+  `messages`, and `params`, each by itself.
+- `cap`: `which` (requests, tokens, cost, idle, silence), `limit`. The run is over.
+- `end`: the gateway was closed in good order.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
+"""Of tokens. `reasoning` is a part of `output`; the other four add up to all."""
+
+_ENVELOPE = ("kind", "t", "n")
+
+
+class Outcome(StrEnum):
+    """How one exchange ended."""
+
+    ANSWERED = "answered"
+    ERROR = "error"
+    """The model's API answered with an error."""
+    CUT = "cut"
+    """The answer ended in good order before its end."""
+    DROPPED = "dropped"
+    """The connection broke in the middle of the answer."""
+    SILENT = "silent"
+    UNREACHABLE = "unreachable"
+    ABANDONED = "abandoned"
+    """The agent did not wait for the end of the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request and what came of it."""
+
+    number: int
+    main: bool
+    model: str
+    outcome: Outcome
+    status: int | None = None
+    seconds: float = 0.0
+    usage: Mapping[str, int] | None = None
+    """Tokens by kind; None when the answer told of none."""
+    cost: float | None = None
+    stop: str = ""
+    """Why the model stopped, in the API's own word."""
+    error: Mapping[str, str] = field(default_factory=dict)
+    """`type`, `code` and `message` of an error, as far as the API told them."""
+    web: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """Everything that the gateway told of one run."""
+
+    exchanges: tuple[Exchange, ...] = ()
+    refused: tuple[str, ...] = ()
+    """What was not let through, one sentence each."""
+    cap: str = ""
+    """Which bound ended the run: requests, tokens, cost, idle, silence; empty: none."""
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    ended: bool = False
+    """Whether the gateway itself came to its end in good order."""
+
+    @property
+    def answered(self) -> int:
+        """How many requests of the main conversation were answered: the turns."""
+        return sum(each.main and each.outcome is Outcome.ANSWERED for each in self.exchanges)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """Tokens of all exchanges by kind."""
+        known = [each.usage for each in self.exchanges if each.usage is not None]
+        return {kind: sum(usage.get(kind, 0) for usage in known) for kind in KINDS}
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all exchanges, in and out."""
+        return sum(count for kind, count in self.usage.items() if kind != "reasoning")
+
+    @property
+    def cost(self) -> float | None:
+        """What all exchanges cost; None when that of one is not known: unknown is not 0."""
+        costs = [each.cost for each in self.exchanges if each.usage is not None]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+    @property
+    def last(self) -> Exchange | None:
+        """The last exchange of the main conversation."""
+        return next((each for each in reversed(self.exchanges) if each.main), None)
+
+
+def read_wire(lines: Iterable[bytes]) -> Wire:
+    """Read the gateway's lines; a torn last one, as a killed gateway leaves, counts for nothing."""
+    events = list(_events(lines))
+    asked = {event["n"]: event for event in events if event["kind"] == "request"}
+    caps = [event["which"] for event in events if event["kind"] == "cap"]
+    prints = [event for event in events if event["kind"] == "fingerprint"]
+    return Wire(
+        exchanges=tuple(
+            _exchange(asked[event["n"]], event)
+            for event in events
+            if event["kind"] == "response" and event["n"] in asked
+        ),
+        refused=tuple(
+            f"{event['method']} {event['target']}: {event['why']}"
+            for event in events
+            if event["kind"] == "refused"
+        ),
+        cap=caps[0] if caps else "",
+        fingerprint={k: v for k, v in prints[0].items() if k not in _ENVELOPE} if prints else {},
+        ended=any(event["kind"] == "end" for event in events),
+    )
+
+
+def _events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        with suppress(ValueError):
+            event = json.loads(line)
+            if isinstance(event, dict) and "kind" in event:
+                yield event
+
+
+def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchange:
+    return Exchange(
+        number=request["n"],
+        main=request["main"],
+        model=request["model"] or "",
+        outcome=Outcome(response["outcome"]),
+        status=response["status"],
+        seconds=response["seconds"],
+        usage=response["usage"],
+        cost=response["cost"],
+        stop=response["stop"] or "",
+        error={name: str(text) for name, text in (response["error"] or {}).items() if text},
+        web=tuple(response["web"]),
+    )
