@@ -8,7 +8,7 @@ from pathlib import Path
 from labkit.bounds import Budget, Caps, read_budget, read_caps
 from labkit.environments import BASE_IMAGE, Recipe, read_recipe
 from labkit.errors import InputError, PhaseError
-from labkit.fields import Document, Fields
+from labkit.fields import Document
 from labkit.model import Member
 from labkit.nodes import dump_yaml
 from labkit.providers import Provider, read_providers
@@ -89,6 +89,11 @@ def read_settings(workspace: Workspace) -> Settings:
     limits = document.mapping("limits")
     memory = limits.whole("memory", default=2048, low=64)
     processes = limits.whole("processes", default=256, low=16)
+
+    def limited(name: str, minutes: float) -> Limits:
+        seconds = 60 * limits.number(name, default=minutes, low=0.01)
+        return Limits(seconds=seconds, memory=memory, processes=processes)
+
     settings = Settings(
         team=team,
         holder=document.text("holder", default=""),
@@ -96,16 +101,8 @@ def read_settings(workspace: Workspace) -> Settings:
         solo=document.flag("solo"),
         environment=recipe,
         site=site,
-        run_limits=Limits(
-            seconds=60 * limits.number("minutes", default=10, low=0.01),
-            memory=memory,
-            processes=processes,
-        ),
-        grade_limits=Limits(
-            seconds=60 * limits.number("grade_minutes", default=5, low=0.01),
-            memory=memory,
-            processes=processes,
-        ),
+        run_limits=limited("minutes", 10),
+        grade_limits=limited("grade_minutes", 5),
         caps=read_caps(limits),
         budget=read_budget(document.mapping("budget")),
         providers=read_providers(document.mapping("providers")),
