@@ -19,8 +19,7 @@ EVIDENCE_FILES = frozenset(
         "transcript.jsonl",
         "transcript.txt",
         "transcript.json",
-        "session.jsonl",
-        "session.json",
+        "stdout.txt",
         "sessions.tar",
         "wire.jsonl",
         "stderr.txt",
@@ -73,6 +72,8 @@ class RunRecord:
     """How many requests reached the model, answered or not."""
     claimed: Mapping[str, object] = field(default_factory=dict)
     """What the agent says of itself in its end record: turns, tokens, cost. Not comparable."""
+    final_message: str = ""
+    """The agent's last words to people, by its own account."""
     fingerprint: Mapping[str, object] = field(default_factory=dict)
     """Digests of the first main request by part, and its parameters: what the model was given."""
     argv: tuple[str, ...] = ()

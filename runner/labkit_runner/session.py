@@ -24,7 +24,8 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job, perform, request
+from labkit_runner.attempt import perform, request
+from labkit_runner.job import Bench, Job
 
 TRIES = 3
 """How often a run that the infrastructure broke is tried in one session."""
