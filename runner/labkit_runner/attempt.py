@@ -7,9 +7,10 @@ process of the agent is alive to forge it, and nothing in it is opened by name o
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -28,6 +29,7 @@ from labkit.tasks import Task
 from labkit.transcripts.detect import read_transcript
 from labkit.treediff import TreeDiff, diff_returned, nothing_read
 from labkit_runner.agents.interface import INPUTS, WORKSPACE, Agent, Launch, Request
+from labkit_runner.voided import Took, Voided
 
 _MOST_FILE_BYTES = 50_000_000
 
@@ -61,6 +63,7 @@ class Job:
     built: Built = NOTHING_BUILT
     """What build commands did to the base; it is in `base_tar` already."""
     earlier_failures: tuple[str, ...] = ()
+    voided: tuple[Mapping[str, object], ...] = ()
 
 
 def request(planned: PlannedRun, task: Task, configuration: Configuration) -> Request:
@@ -73,8 +76,9 @@ def request(planned: PlannedRun, task: Task, configuration: Configuration) -> Re
 def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     """Perform a run and keep its evidence as the new folder `target`, whole or not at all.
 
-    Raises InfrastructureError when the sandbox failed or somebody killed what ran in it: then there
-    is no result and no folder. That an agent fails, is out of time or leaves too much is a result.
+    Raises Voided when the sandbox failed or somebody killed what ran in it: then there is no
+    result, and the error names the folder with what the try left. That an agent fails, is out of
+    time or leaves too much is a result.
     """
     launch = job.agent.launch(request(job.planned, job.task, job.configuration))
     with _new_folder(target) as folder:
@@ -89,7 +93,9 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
                 lambda stream: _collect(stream, bench, job),
             )
         if outcome.ended is Ended.KILLED:
-            raise InfrastructureError("the run was killed from outside its sandbox")
+            raise Voided(
+                "the run was killed from outside its sandbox", took=Took(seconds=outcome.seconds)
+            )
         _write_evidence(folder, outcome, difference)
         done = _Done(launch=launch, started=started, outcome=outcome, difference=difference)
         record = _record(bench, job, done, folder)
@@ -161,6 +167,7 @@ def _record(bench: Bench, job: Job, done: _Done, folder: Path) -> RunRecord:
         left_out=done.difference.left_out,
         cut_bytes=done.outcome.cut_bytes,
         earlier_failures=job.earlier_failures,
+        voided=job.voided,
     )
 
 
@@ -171,16 +178,26 @@ def _file_digest(path: Path) -> str:
 
 @contextmanager
 def _new_folder(target: Path) -> Iterator[Path]:
-    """Give a scratch folder that becomes `target` at the end, and vanishes on any failure."""
+    """Give a scratch folder that becomes `target` at the end.
+
+    When the infrastructure fails, the error takes it along; on any other failure it vanishes.
+    """
     if target.exists():
         raise InputError(f"{target} is already there", hint="labkit never overwrites a run")
     scratch: Path | None = None
+    began = time.monotonic()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         yield scratch
         scratch.chmod(0o755)
         scratch.rename(target)
+    except InfrastructureError as error:
+        broken = error if isinstance(error, Voided) else Voided(error.message, hint=error.hint)
+        if broken.took.seconds is None:
+            broken.took = replace(broken.took, seconds=round(time.monotonic() - began, 3))
+        broken.folder, scratch = scratch, None
+        raise broken from error.__cause__
     except OSError as error:
         raise ToolError(
             f"the evidence of {target.name} could not be kept: {error.strerror}",
