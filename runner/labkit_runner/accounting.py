@@ -92,6 +92,7 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         left_out=done.difference.left_out,
         cut_bytes=done.outcome.cut_bytes,
         earlier_failures=job.earlier_failures,
+        voided=job.voided,
     )
 
 

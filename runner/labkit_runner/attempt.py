@@ -6,6 +6,7 @@ process of the agent is alive to forge it, and nothing in it is opened by name o
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -28,6 +29,7 @@ from labkit_runner.agents.interface import GATEWAY_PORT, HOME, INPUTS, WORKSPACE
 from labkit_runner.ending import decide
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
+from labkit_runner.voided import Voided, broken
 
 _MOST_FILE_BYTES = 50_000_000
 _STARTER = Path(start.__file__).read_bytes()
@@ -45,9 +47,9 @@ def request(planned: PlannedRun, task: Task, configuration: Configuration) -> Re
 def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     """Perform a run and keep its evidence as the new folder `target`, whole or not at all.
 
-    Raises InfrastructureError when nothing was measured: the sandbox failed, somebody killed what
-    ran in it, the model could not be reached or paid. That an agent fails, is out of time or
-    leaves too much is a result.
+    Raises Voided when nothing was measured: the sandbox failed, somebody killed what ran in it, the
+    model could not be reached or paid. The error names the folder with what the try left. That an
+    agent fails, is out of time or leaves too much is a result.
     """
     launch = job.agent.launch(request(job.planned, job.task, job.configuration))
     with _new_folder(target) as folder:
@@ -56,7 +58,7 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
         account = account_of(job, launch, folder, outcome)
         ending, reason = decide(outcome, why, wire, account)
         if ending is Ending.INFRASTRUCTURE:
-            raise InfrastructureError(reason)
+            raise broken(reason, outcome, wire)
         _write_evidence(folder, outcome, difference)
         done = Done(
             launch=launch, started=started, outcome=outcome, difference=difference,
@@ -137,16 +139,26 @@ def _write_evidence(folder: Path, outcome: Outcome, difference: TreeDiff) -> Non
 
 @contextmanager
 def _new_folder(target: Path) -> Iterator[Path]:
-    """Give a scratch folder that becomes `target` at the end, and vanishes on any failure."""
+    """Give a scratch folder that becomes `target` at the end.
+
+    When the infrastructure fails, the error takes it along; on any other failure it vanishes.
+    """
     if target.exists():
         raise InputError(f"{target} is already there", hint="labkit never overwrites a run")
     scratch: Path | None = None
+    began = time.monotonic()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         yield scratch
         scratch.chmod(0o755)
         scratch.rename(target)
+    except InfrastructureError as error:
+        broken = error if isinstance(error, Voided) else Voided(error.message, hint=error.hint)
+        if broken.took.seconds is None:
+            broken.took = replace(broken.took, seconds=round(time.monotonic() - began, 3))
+        broken.folder, scratch = scratch, None
+        raise broken from error.__cause__
     except OSError as error:
         raise ToolError(
             f"the evidence of {target.name} could not be kept: {error.strerror}",

@@ -16,6 +16,8 @@ def decide(outcome: Outcome, why: str, wire: Wire | None, account: Account) -> t
             return Ending.OUT_OF_MEMORY, ""
         case Ended.KILLED:
             return Ending.INFRASTRUCTURE, "the run was killed from outside its sandbox"
+        case Ended.EXITED | Ended.STOPPED:
+            pass
     if account.said is Said.COMPLETED:
         return Ending.COMPLETED, account.reason
     return Ending.AGENT_ERROR, account.reason

@@ -74,3 +74,4 @@ class Job:
     built: Built = NOTHING_BUILT
     """What build commands did to the base; it is in `base_tar` already."""
     earlier_failures: tuple[str, ...] = ()
+    voided: tuple[Mapping[str, object], ...] = ()

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 
 from labkit.building import (
     NOTHING_BUILT,
@@ -26,6 +25,7 @@ from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
 from labkit_runner.attempt import perform, request
 from labkit_runner.job import Bench, Job
+from labkit_runner.voided import kept, united, void
 
 TRIES = 3
 """How often a run that the infrastructure broke is tried in one session."""
@@ -104,14 +104,17 @@ class Session:
 
     def _run_one(self, item: PlannedRun, place: int, total: int) -> RunRecord | None:
         missing = self.workspace.missing(item.run)
-        failures = load_missing(missing).reasons if missing.is_file() else ()
+        lost = load_missing(missing) if missing.is_file() else None
+        failures, voided = (lost.reasons, lost.voided) if lost else ((), ())
         for left in reversed(range(TRIES)):
             try:
-                job = replace(self._job(item), earlier_failures=failures)
+                voided = united(voided, kept(self.workspace.voided, item.run))
+                job = replace(self._job(item), earlier_failures=failures, voided=voided)
                 record = perform(self.bench, job, self.workspace.run(item.run))
             except InfrastructureError as error:
-                reason = f"{self.bench.now().isoformat(timespec='seconds')} {error}"
-                failures = (*failures, reason)
+                when = self.bench.now().isoformat(timespec="seconds")
+                failures = (*failures, f"{when} {error}")
+                void(self.workspace.voided, item.run, error, when)
                 self.listener(
                     Progress(
                         place=place, of=total, run=item.run, record=None,
@@ -123,7 +126,12 @@ class Session:
                 missing.unlink()
             self.listener(Progress(place=place, of=total, run=item.run, record=record))
             return record
-        lost = MissingRecord(run=item.run, runner=str(item.runner), reasons=failures)
+        lost = MissingRecord(
+            run=item.run,
+            runner=str(item.runner),
+            reasons=failures,
+            voided=united(voided, kept(self.workspace.voided, item.run)),
+        )
         write_file(missing, record_text(lost))
         return None
 
@@ -176,17 +184,3 @@ class _Start:
     base: Base
     tar: bytes
     built: Built
-
-
-def remove_partial(raw: Path) -> tuple[str, ...]:
-    """Remove what a killed session left half-written below raw/; return the runs' names."""
-    partial = sorted(path for path in raw.glob(".*__*__*.*") if path.is_dir())
-    for path in partial:
-        _remove_tree(path)
-    return tuple(path.name[1:].rsplit(".", 1)[0] for path in partial)
-
-
-def _remove_tree(path: Path) -> None:
-    for child in path.iterdir():
-        child.unlink()
-    path.rmdir()
