@@ -76,6 +76,10 @@ class RunRecord:
     """The agent's last words to people, by its own account."""
     fingerprint: Mapping[str, object] = field(default_factory=dict)
     """Digests of the first main request by part, and its parameters: what the model was given."""
+    answers_digest: str = ""
+    """Of all that the model answered in the main conversation, ids, times and usage left out."""
+    answered_by: tuple[str, ...] = ()
+    """Names under which models answered the main conversation."""
     argv: tuple[str, ...] = ()
     """The command line, with the prompt's text left out."""
     variables: tuple[str, ...] = ()
