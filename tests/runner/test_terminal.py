@@ -25,12 +25,15 @@ INSIDE = Entry(path=b"terminal.py", kind=Kind.FILE, data=Path(terminal.__file__)
 PROGRAM = ("python3", "/labkit/terminal.py", "3")
 
 
+LIMITS = Limits(seconds=30, memory=512, processes=64, scratch=64)
+
+
 @dataclass
 class Sitting:
     """One session of a person in a sandbox, and what came of it."""
 
     sandbox: Sandbox
-    limits: Limits = Limits(seconds=30, memory=512, processes=64, scratch=64)
+    limits: Limits = LIMITS
     record: io.BytesIO = field(default_factory=io.BytesIO)
     most: int = 1 << 20
     cut: int = 0
