@@ -9,8 +9,8 @@ from labkit.model import Api
 from labkit.transcripts.detect import read_transcript
 from labkit_runner.agents import player
 from labkit_runner.agents.interface import INPUTS, Account, Launch, Left, Request, Said
-from labkit_runner.rehearsal.script import Turn
 from labkit_runner.agents.steps import read_steps, steps_path
+from labkit_runner.rehearsal.script import Turn
 
 
 class ScriptedAgent:
