@@ -19,7 +19,8 @@ from labkit.sandbox.interface import Sandbox
 from labkit.settings import Person, Role
 from labkit_runner.job import Bench
 from labkit_runner.preflight import require_nothing_readable
-from labkit_runner.session import Progress, Session
+from labkit_runner.session import Session
+from labkit_runner.tries import Progress
 from labkit_runner.voided import void_partial
 
 
