@@ -9,13 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
+from labkit.sandbox.interface import SidecarSpec
 from labkit_runner.gateway.wire import Wire, read_wire
 
 SECRET = "sk-real-0123456789/abcdef+XYZ"
@@ -228,3 +229,66 @@ def question(**more: Any) -> dict[str, Any]:
         "messages": [{"role": "user", "content": "Fix it"}],
         **more,
     }
+
+
+class ProcessSidecar:
+    """The gateway's program as a process of this machine, as a sandbox starts it beside a run."""
+
+    def __init__(self, folder: Path, module: str) -> None:
+        self.channel = str(folder)
+        self.folder = str(folder)
+        self.errors = folder / "errors.txt"
+        with self.errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", module],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+
+    @property
+    def stdout(self) -> Iterator[bytes]:
+        assert self.process.stdout
+        with self.process.stdout as lines:
+            for line in lines:
+                yield line.removesuffix(b"\n")
+
+    def tell(self, data: bytes) -> None:
+        assert self.process.stdin
+        with suppress(OSError):
+            self.process.stdin.write(data)
+            self.process.stdin.flush()
+
+    def complaint(self) -> str:
+        return self.errors.read_text().strip()[-500:]
+
+
+class ProcessSandbox:
+    """As much of a sandbox as the host's side of the gateway needs."""
+
+    def __init__(self, folder: Path, module: str = "") -> None:
+        self.folder = folder
+        self.module = module
+        self.last: ProcessSidecar | None = None
+
+    @contextmanager
+    def sidecar(self, spec: SidecarSpec) -> Iterator[ProcessSidecar]:
+        found = self.last = ProcessSidecar(self.folder, self.module or spec.module)
+        try:
+            yield found
+        finally:
+            assert found.process.stdin
+            with suppress(OSError):
+                found.process.stdin.close()
+            found.process.wait(timeout=20)
+
+
+def ask_at(place: str, body: Any, path: str = "/v1/messages") -> tuple[int, bytes]:
+    """Ask a gateway once."""
+    connection = Connection(place)
+    try:
+        connection.request("POST", path, json.dumps(body))
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
