@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Sequence
 
+from labkit.cli.arming import ready_arms
 from labkit.cli.console import Pace, say
 from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, provide
-from labkit.configurations import read_configurations
 from labkit.errors import InputError, PhaseError
 from labkit.evidence import LOGGED_RUN, unlogged_runs
 from labkit.fields import counted
@@ -15,7 +15,7 @@ from labkit.model import RunId
 from labkit.phases import progress, require_frozen
 from labkit.plan import PlannedRun
 from labkit.records import RunRecord
-from labkit.sandbox.interface import Sandbox
+from labkit.sandbox.interface import SidecarSandbox
 from labkit.settings import Person, Role
 from labkit_runner.job import Bench
 from labkit_runner.preflight import require_nothing_readable
@@ -95,6 +95,7 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
     mine = {item.run.task for item in planned}
     supplied = provide(lab, sandbox, [task for name, task in tasks.items() if name in mine])
     planned = tuple(item for item in planned if item.run.task in supplied.ready)
+    arms = ready_arms(lab, sandbox, planned, supplied)
     bench = Bench(
         sandbox=sandbox,
         image=lab.settings.image,
@@ -109,15 +110,16 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
         workspace=lab.workspace,
         bench=bench,
         tasks=tasks,
-        configurations={found.id: found for found in read_configurations(lab.workspace)},
+        arms=arms,
         listener=lambda event: _tell(lab, person, event, pace),
         surroundings=supplied.ready,
     )
+    session.rehearse(planned, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
     say(f"{person.name}: {counted(len(planned), 'run')} in {sandbox.name}")
     session.run_all(planned)
 
 
-def _clear(sandbox: Sandbox) -> None:
+def _clear(sandbox: SidecarSandbox) -> None:
     for line in sandbox.clean():
         say(f"removed what a killed labkit left: {line}")
 
