@@ -21,8 +21,10 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job
-from labkit_runner.session import Progress, Session
+from labkit_runner.job import Bench, Job
+from labkit_runner.session import Session
+from labkit_runner.stopping import Stop
+from labkit_runner.tries import Progress
 
 A, B = ConfigurationId("A"), ConfigurationId("B")
 LIMITS = Limits(seconds=60, memory=512, processes=64, scratch=64)
@@ -65,6 +67,17 @@ def a_configuration(identity: ConfigurationId = A, **changes: object) -> Configu
     return replace(plain, **changes)  # type: ignore[arg-type] # a test's own typing errors show
 
 
+class Hurried(Stop):
+    """A stop that notes how long it was to wait, and does not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
 @dataclass(slots=True)
 class Lab:
     """A lab whose agents play steps; `told` is what its sessions said."""
@@ -74,6 +87,7 @@ class Lab:
     limits: Limits = LIMITS
     image: str = IMAGE
     told: list[Progress] = field(default_factory=list)
+    stop: Hurried = field(default_factory=Hurried)
 
     @property
     def workspace(self) -> Workspace:
@@ -124,6 +138,7 @@ class Lab:
             tasks={TaskId(name): a_task(name) for name in names},
             configurations={name: a_configuration(name) for name in (A, B)},
             listener=self.told.append,
+            stop=self.stop,
         )
 
 
