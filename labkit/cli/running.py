@@ -17,7 +17,7 @@ from labkit.plan import PlannedRun
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Sandbox
 from labkit.settings import Person, Role
-from labkit_runner.attempt import Bench
+from labkit_runner.job import Bench
 from labkit_runner.preflight import require_nothing_readable
 from labkit_runner.session import Session
 from labkit_runner.tries import Progress

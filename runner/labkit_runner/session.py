@@ -16,14 +16,16 @@ from labkit.building import (
 from labkit.configurations import Configuration
 from labkit.errors import InfrastructureError, InputError, ToolError, refuse
 from labkit.export import Base, read_base, workspace_tar
+from labkit.instructions import laid, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job, perform, request
+from labkit_runner.attempt import perform, request
 from labkit_runner.crew import Crew, Gate
+from labkit_runner.job import Bench, Job
 from labkit_runner.stopping import Stop
 from labkit_runner.tries import Listener, Progress, Shelf, Tries
 
@@ -52,12 +54,15 @@ class Session:
     gate: Gate = let_all
     """Whether a pair may be begun: it would be within the budget."""
     stop: Stop = field(default_factory=Stop)
-    starts: Callable[[TaskId], "_Start"] = field(init=False)
+    bases: Callable[[TaskId], "_Start"] = field(init=False)
+    starts: Callable[[TaskId, str], "_Start"] = field(init=False)
     _starting: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        # The runs of a task are planned one after the other, and a base may be large: keep few.
-        object.__setattr__(self, "starts", lru_cache(maxsize=self.jobs)(self._start))
+        # The runs of a task are planned one after the other, and a base may be large: keep few,
+        # and what the two sides of a comparison make of them.
+        object.__setattr__(self, "bases", lru_cache(maxsize=self.jobs)(self._base))
+        object.__setattr__(self, "starts", lru_cache(maxsize=2 * self.jobs)(self._start))
 
     def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
         """Perform the runs, begun in this order, and return the finished ones.
@@ -109,6 +114,7 @@ class Session:
             try:
                 agent = agent_named(configuration.agent, self.workspace)
                 agent.launch(request(item, task, configuration))
+                read_instructions(self.workspace, configuration.instructions)
             except InputError as error:
                 problems.update(dict.fromkeys(error.problems))
         refuse(tuple(problems), hint="mend the configuration or its steps")
@@ -126,7 +132,7 @@ class Session:
         task = self.tasks[item.run.task]
         configuration = self.configurations[item.run.configuration]
         with self._starting:  # what two runs at once start from is made once
-            start = self.starts(task.id)
+            start = self.starts(task.id, configuration.instructions)
         return Job(
             planned=item,
             task=task,
@@ -138,16 +144,25 @@ class Session:
             built=start.built,
         )
 
-    def _start(self, name: TaskId) -> "_Start":
-        """Return what a task's runs start from; what its build commands make is laid out already.
+    def _start(self, name: TaskId, instructions: str) -> "_Start":
+        """Return what a task's runs start from under configurations with these instructions.
+
+        Raises InputError when the base has no room for them.
+        """
+        start = self.bases(name)
+        files = read_instructions(self.workspace, instructions)
+        built = laid(start.built, files, start.base.files()) if files else start.built
+        tree = built.over(start.base.files())
+        tar = workspace_tar(self.bench.repository, start.base, files=tree.values(), laid=files)
+        return replace(start, built=built, tar=tar)
+
+    def _base(self, name: TaskId) -> "_Start":
+        """Return a task's base; what its build commands make is in it already, but no tar yet.
 
         Raises InfrastructureError when they fail: nothing can be measured then.
         """
-        repository = self.bench.repository
-        base = read_base(repository, self.tasks[name].base)
-        built = self._built(name, base)
-        tar = workspace_tar(repository, base, files=built.over(base.files()).values())
-        return _Start(base=base, tar=tar, built=built)
+        base = read_base(self.bench.repository, self.tasks[name].base)
+        return _Start(base=base, built=self._built(name, base))
 
     def _built(self, name: TaskId, base: Base) -> Built:
         place = self.surroundings.get(name)
@@ -170,8 +185,8 @@ class _Start:
     """What the runs of a task start from."""
 
     base: Base
-    tar: bytes
     built: Built
+    tar: bytes = b""
 
 
 def _building(task: TaskId) -> str:

@@ -12,12 +12,16 @@ from pathlib import Path
 
 from labkit.errors import InfrastructureError, IntegrityError
 from labkit.fields import json_text, read_json
-from labkit.model import RunId
+from labkit.model import Ended, RunId
 from labkit.records import SCHEMA
+from labkit.sandbox.interface import Outcome
 from labkit.workspace import write_new
-from labkit_runner.gateway.wire import Wire, read_wire
+from labkit_runner.gateway.wire import Exchange, Wire, read_wire
+from labkit_runner.gateway.wire import Outcome as Came
 
 NOTE = "voided.json"
+_QUOTA = ("quota", "credit", "billing", "balance", "usage limit")
+"""What messages about money say; such an error carries the status of a passing rate limit."""
 
 
 class Broken(StrEnum):
@@ -53,6 +57,19 @@ class Broken(StrEnum):
     def is_remote(self) -> bool:
         """Whether it comes from the model's side, which needs longer than a machine to recover."""
         return self in (Broken.RATE_LIMIT, Broken.OVERLOADED, Broken.NETWORK, Broken.REQUEST)
+
+
+_KINDS = {
+    400: Broken.REQUEST,
+    401: Broken.AUTH,
+    402: Broken.QUOTA,
+    403: Broken.AUTH,
+    404: Broken.MODEL,
+    413: Broken.REQUEST,
+    422: Broken.REQUEST,
+    429: Broken.RATE_LIMIT,
+}
+"""By the status of the last answer; any other is the API's own failure."""
 
 
 class Voided(InfrastructureError):  # noqa: N818 - what it is, as the records call it
@@ -141,6 +158,30 @@ def keep(voided: Path, run: RunId, each: Try, evidence: Path | None) -> Path:
         shutil.move(evidence, target)
     write_new(target / NOTE, json_text({"schema": SCHEMA, "run": str(run), **each.facts()}))
     return target
+
+
+def broken(reason: str, outcome: Outcome, wire: Wire | None) -> Voided:
+    """Return the error that says that a run had no result, with what broke it by the wire."""
+    kind = Broken.SANDBOX if outcome.ended is Ended.KILLED else _kind(wire)
+    took = Took.of(wire, outcome.seconds) if wire else Took(seconds=outcome.seconds)
+    return Voided(reason, kind=kind, took=took)
+
+
+def _kind(wire: Wire | None) -> Broken:
+    """Tell what broke a run by its last exchange."""
+    last = wire.last if wire is not None else None
+    if last is None:
+        return Broken.AGENT
+    if last.outcome is Came.ERROR and last.status is not None:
+        return _kind_of_error(last)
+    return Broken.AGENT if last.outcome is Came.ANSWERED else Broken.NETWORK
+
+
+def _kind_of_error(last: Exchange) -> Broken:
+    said = " ".join(last.error.values()).lower()
+    if any(word in said for word in _QUOTA):
+        return Broken.QUOTA
+    return _KINDS.get(last.status or 0, Broken.OVERLOADED)
 
 
 def kept(voided: Path, run: RunId) -> tuple[Mapping[str, object], ...]:
