@@ -23,6 +23,7 @@ from labkit.sandbox.cgroup import Cgroup, find_cgroup, make_cgroup
 from labkit.sandbox.container import RUN_LABEL
 from labkit.sandbox.environment import Environment
 from labkit.sandbox.interface import SANDBOX_UID, Collect, Limits, Outcome, Spec, Streams, T
+from labkit.sandbox.keyboard import typing
 from labkit.sandbox.namespace import started
 from labkit.sandbox.scratch import PREFIX, orphans, remove_folder, scratch_folder
 from labkit.sandbox.streams import CHUNK, Output, Sink, read_whole
@@ -92,7 +93,8 @@ class BubblewrapSandbox:
     ) -> Outcome:
         tree, group = place.tree, place.group
         sizes = (len(spec.returned_tar), len(spec.streamed_tar))
-        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
+        typed = spec.keyboard is not None
+        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes, typed=typed)
         view = command_view(environment, spec, tree)
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
         begun = time.monotonic()
@@ -102,7 +104,8 @@ class BubblewrapSandbox:
             takers = ((running.stdout, output.out), (running.stderr, output.err))
             with running.drained(*takers), running.deadline(spec.limits.seconds):
                 running.feed(spec.returned_tar, spec.streamed_tar)
-                code = running.wait()
+                with typing(spec.keyboard, running.feed):
+                    code = running.wait()
             seconds = time.monotonic() - begun
         ended = _how_ended(code, expired=running.expired, group=group)
         if ended is not Ended.KILLED:

@@ -21,6 +21,7 @@ from labkit.sandbox.attach import attached
 from labkit.sandbox.container import RUN_LABEL, container_settings
 from labkit.sandbox.engine import engine_errors, knock
 from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
+from labkit.sandbox.keyboard import typing
 from labkit.sandbox.owner import Owner
 from labkit.sandbox.prepared import Prepared, PreparedImages
 from labkit.sandbox.streams import CHUNK, Output, read_whole
@@ -111,7 +112,8 @@ class DockerSandbox:
                     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                         stdin.sendall(spec.returned_tar)
                         stdin.sendall(spec.streamed_tar)
-                    self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
+                    with typing(spec.keyboard, stdin.sendall):
+                        self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
                 seconds = time.monotonic() - begun
             inspected = self._api.inspect_container(container)
             ended = self._how_ended(inspected, expired=deadline.expired)
