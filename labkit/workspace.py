@@ -113,6 +113,11 @@ class Workspace:
         """The record that a run is missing: what broke it, attempt by attempt."""
         return self.evals / "missing" / f"{run}.json"
 
+    @property
+    def voided(self) -> Path:
+        """What tries of runs left that the infrastructure broke."""
+        return self.evals / "voided"
+
     def correction(self, task: TaskId, number: int) -> Path:
         """The signed record that a task's hidden tests were corrected after the freeze."""
         return self.evals / "corrections" / f"{task}-{number}.json"

@@ -21,7 +21,7 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job
+from labkit_runner.job import Bench, Job
 from labkit_runner.session import Progress, Session
 
 A, B = ConfigurationId("A"), ConfigurationId("B")

@@ -17,9 +17,10 @@ from labkit.plan import PlannedRun
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Sandbox
 from labkit.settings import Person, Role
-from labkit_runner.attempt import Bench
+from labkit_runner.job import Bench
 from labkit_runner.preflight import require_nothing_readable
-from labkit_runner.session import Progress, Session, remove_partial
+from labkit_runner.session import Progress, Session
+from labkit_runner.voided import void_partial
 
 
 def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
@@ -34,7 +35,8 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
             hint="labkit status says what is next",
         )
     with only_one(lab.workspace, f"labkit task run of {person.name}"):
-        for run in remove_partial(lab.workspace.raw):
+        when = now().isoformat(timespec="seconds")
+        for run in void_partial(lab.workspace.raw, lab.workspace.voided, when):
             say(f"{run} was interrupted earlier: it starts again")
         _catch_up(lab, person)
         planned = _mine(lab, person, runs)

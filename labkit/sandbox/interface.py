@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, TypeVar
 
-from labkit.archive import Entry
+from labkit.archive import Entry, without_folders_above
 from labkit.model import Ended
 
 T = TypeVar("T")
@@ -125,6 +125,19 @@ class Spec:
     labels: Mapping[str, str] = field(default_factory=dict)
     """Written on whatever the engine keeps, so that `labkit clean` can find what a crash left."""
 
+    def __post_init__(self) -> None:
+        if self.home and self.streamed_tar:
+            laid = without_folders_above(self.streamed_tar, self.home)
+            object.__setattr__(self, "streamed_tar", laid)
+        for folder in map(PurePosixPath, self.fixed):
+            for other in map(PurePosixPath, self._written()):
+                if folder.is_relative_to(other) or other.is_relative_to(folder):
+                    raise ValueError(f"{folder} cannot be fixed: the command may write to {other}")
+
+    def _written(self) -> tuple[str, ...]:
+        own = (self.returned, *self.memory_folders, CHANNEL, "/tmp")  # noqa: S108 - the sandbox has its own
+        return (*own, self.home) if self.home else own
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -150,7 +163,8 @@ class Streams:
     home: IO[bytes] | None = None
     """Where `Spec.home` goes, as a tar whose names start with the folder's last component.
 
-    At most `limits.returned_bytes`; beyond that nothing of it is kept.
+    At most `limits.returned_bytes`; beyond that nothing of it is kept, and this is as empty as it
+    was: a folder that is read has at least its own entry. It has to be seekable.
     """
 
 

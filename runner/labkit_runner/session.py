@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 
 from labkit.building import (
     NOTHING_BUILT,
@@ -17,6 +16,7 @@ from labkit.building import (
 from labkit.configurations import Configuration
 from labkit.errors import InfrastructureError, InputError, ToolError, refuse
 from labkit.export import Base, read_base, workspace_tar
+from labkit.instructions import laid, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing, record_text
@@ -24,7 +24,9 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job, perform, request
+from labkit_runner.attempt import perform, request
+from labkit_runner.job import Bench, Job
+from labkit_runner.voided import kept, united, void
 
 TRIES = 3
 """How often a run that the infrastructure broke is tried in one session."""
@@ -58,11 +60,14 @@ class Session:
     listener: Listener
     surroundings: Mapping[TaskId, Surroundings] = field(default_factory=dict)
     """What tasks are run in; a task without uses the bench's own image."""
-    starts: Callable[[TaskId], "_Start"] = field(init=False)
+    bases: Callable[[TaskId], "_Start"] = field(init=False)
+    starts: Callable[[TaskId, str], "_Start"] = field(init=False)
 
     def __post_init__(self) -> None:
-        # The runs of a task are planned one after the other, and a base may be large: keep one.
-        object.__setattr__(self, "starts", lru_cache(maxsize=1)(self._start))
+        # The runs of a task are planned one after the other, and a base may be large: keep one,
+        # and what the two sides of a comparison make of it.
+        object.__setattr__(self, "bases", lru_cache(maxsize=1)(self._base))
+        object.__setattr__(self, "starts", lru_cache(maxsize=2)(self._start))
 
     def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
         """Perform the runs in order and return the finished ones.
@@ -97,20 +102,24 @@ class Session:
             try:
                 agent = agent_named(configuration.agent, self.workspace)
                 agent.launch(request(item, task, configuration))
+                read_instructions(self.workspace, configuration.instructions)
             except InputError as error:
                 problems.update(dict.fromkeys(error.problems))
         refuse(tuple(problems), hint="mend the configuration or its steps")
 
     def _run_one(self, item: PlannedRun, place: int, total: int) -> RunRecord | None:
         missing = self.workspace.missing(item.run)
-        failures = load_missing(missing).reasons if missing.is_file() else ()
+        lost = load_missing(missing) if missing.is_file() else None
+        failures, voided = (lost.reasons, lost.voided) if lost else ((), ())
         for left in reversed(range(TRIES)):
             try:
-                job = replace(self._job(item), earlier_failures=failures)
+                voided = united(voided, kept(self.workspace.voided, item.run))
+                job = replace(self._job(item), earlier_failures=failures, voided=voided)
                 record = perform(self.bench, job, self.workspace.run(item.run))
             except InfrastructureError as error:
-                reason = f"{self.bench.now().isoformat(timespec='seconds')} {error}"
-                failures = (*failures, reason)
+                when = self.bench.now().isoformat(timespec="seconds")
+                failures = (*failures, f"{when} {error}")
+                void(self.workspace.voided, item.run, error, when)
                 self.listener(
                     Progress(
                         place=place, of=total, run=item.run, record=None,
@@ -122,14 +131,19 @@ class Session:
                 missing.unlink()
             self.listener(Progress(place=place, of=total, run=item.run, record=record))
             return record
-        lost = MissingRecord(run=item.run, runner=str(item.runner), reasons=failures)
+        lost = MissingRecord(
+            run=item.run,
+            runner=str(item.runner),
+            reasons=failures,
+            voided=united(voided, kept(self.workspace.voided, item.run)),
+        )
         write_file(missing, record_text(lost))
         return None
 
     def _job(self, item: PlannedRun) -> Job:
         task = self.tasks[item.run.task]
         configuration = self.configurations[item.run.configuration]
-        start = self.starts(task.id)
+        start = self.starts(task.id, configuration.instructions)
         return Job(
             planned=item,
             task=task,
@@ -141,16 +155,25 @@ class Session:
             built=start.built,
         )
 
-    def _start(self, name: TaskId) -> "_Start":
-        """Return what a task's runs start from; what its build commands make is laid out already.
+    def _start(self, name: TaskId, instructions: str) -> "_Start":
+        """Return what a task's runs start from under configurations with these instructions.
+
+        Raises InputError when the base has no room for them.
+        """
+        start = self.bases(name)
+        files = read_instructions(self.workspace, instructions)
+        built = laid(start.built, files, start.base.files()) if files else start.built
+        tree = built.over(start.base.files())
+        tar = workspace_tar(self.bench.repository, start.base, files=tree.values(), laid=files)
+        return replace(start, built=built, tar=tar)
+
+    def _base(self, name: TaskId) -> "_Start":
+        """Return a task's base; what its build commands make is in it already, but no tar yet.
 
         Raises InfrastructureError when they fail: nothing can be measured then.
         """
-        repository = self.bench.repository
-        base = read_base(repository, self.tasks[name].base)
-        built = self._built(name, base)
-        tar = workspace_tar(repository, base, files=built.over(base.files()).values())
-        return _Start(base=base, tar=tar, built=built)
+        base = read_base(self.bench.repository, self.tasks[name].base)
+        return _Start(base=base, built=self._built(name, base))
 
     def _built(self, name: TaskId, base: Base) -> Built:
         place = self.surroundings.get(name)
@@ -173,19 +196,5 @@ class _Start:
     """What the runs of a task start from."""
 
     base: Base
-    tar: bytes
     built: Built
-
-
-def remove_partial(raw: Path) -> tuple[str, ...]:
-    """Remove what a killed session left half-written below raw/; return the runs' names."""
-    partial = sorted(path for path in raw.glob(".*__*__*.*") if path.is_dir())
-    for path in partial:
-        _remove_tree(path)
-    return tuple(path.name[1:].rsplit(".", 1)[0] for path in partial)
-
-
-def _remove_tree(path: Path) -> None:
-    for child in path.iterdir():
-        child.unlink()
-    path.rmdir()
+    tar: bytes = b""

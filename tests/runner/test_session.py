@@ -20,7 +20,8 @@ from labkit.model import Ended, RunId, TaskId
 from labkit.records import load_missing, load_run
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Outcome, Sandbox, Spec, Streams, T
-from labkit_runner.session import TRIES, remove_partial
+from labkit_runner.session import TRIES
+from labkit_runner.voided import partial_runs, void_partial
 
 ONE, TWO = "bug-a", "bug-b"
 
@@ -180,7 +181,7 @@ def test_after_kill_9_the_same_session_loses_and_redoes_nothing(
 
     wait_until(lambda: bool(sandbox.leftovers()))
     assert len(sandbox.clean()) == 1
-    assert remove_partial(raw) == (str(slow),)
+    assert void_partial(raw, lab.workspace.voided, "later") == (str(slow),)
     assert [path.name for path in raw.iterdir()] == [str(run_id(ONE))]
 
     left = [item for item in lab.plan(ONE, TWO) if not lab.workspace.run(item.run).exists()]
@@ -191,7 +192,7 @@ def test_after_kill_9_the_same_session_loses_and_redoes_nothing(
     assert {load_run(path / "run.json").run for path in raw.iterdir()} == {
         item.run for item in lab.plan(ONE, TWO)
     }
-    assert (sandbox.leftovers(), remove_partial(raw)) == ((), ())
+    assert (sandbox.leftovers(), partial_runs(raw)) == ((), ())
     if name == "bubblewrap":
         assert list(scratch.iterdir()) == []
 
@@ -216,11 +217,3 @@ def wait_until(happened: Callable[[], bool], seconds: float = 20) -> None:
     while not happened():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.02)
-
-
-def test_nothing_partial_means_nothing_removed(tmp_path: Path) -> None:
-    (tmp_path / "bug-a__A__1").mkdir()
-    (tmp_path / ".DS_Store").write_text("")
-    assert remove_partial(tmp_path) == ()
-    assert remove_partial(tmp_path / "nosuch") == ()
-    assert len(list(tmp_path.iterdir())) == 2

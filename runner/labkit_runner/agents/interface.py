@@ -32,6 +32,8 @@ class Request:
     configuration: Configuration
     prompt: str
     seed: int
+    api: Api | None = None
+    """What the gateway of this run speaks; None: there is no gateway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +105,9 @@ class Agent(Protocol):
 
     name: str
     apis: tuple[Api, ...]
-    """What it can speak with a model, the usual one first; empty: it needs no model of labkit's."""
+    """What it can speak with a model, the usual one first; empty: it never asks one."""
     provider: str
-    """The provider that is asked where the configuration names none."""
+    """The provider that is asked where the configuration names none; empty: then nobody is."""
     usual_version: str
     """The version that labkit was tried with, for configurations that name none."""
     memory: tuple[str, ...]

@@ -134,6 +134,11 @@ def read_wire(lines: Iterable[bytes]) -> Wire:
     )
 
 
+def told(lines: Iterable[bytes]) -> tuple[dict[str, Any], ...]:
+    """Return the gateway's lines as they are, without any that are torn."""
+    return tuple(_events(lines))
+
+
 def _events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     for line in lines:
         with suppress(ValueError):

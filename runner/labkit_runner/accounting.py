@@ -1,0 +1,119 @@
+"""What is written down of a run: the agent's own account beside what its host and the wire saw."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.model import Ending
+from labkit.records import RunRecord
+from labkit.sandbox.interface import Outcome
+from labkit.treediff import TreeDiff
+from labkit_runner.agents.interface import Account, Launch, Left
+from labkit_runner.capture import capture
+from labkit_runner.gateway.wire import Wire
+from labkit_runner.job import Bench, Job
+
+_MOST_REMARKS = 50
+
+
+def account_of(job: Job, launch: Launch, folder: Path, outcome: Outcome) -> Account:
+    """Keep what the agent wrote of itself, and let it be read by whoever knows its format."""
+    with (folder / "home.tar").open("rb") as home:
+        captured = capture(home, launch)
+    (folder / "home.tar").unlink()
+    if launch.transcript_path:
+        (folder / launch.transcript).write_bytes(captured.transcript or b"")
+    if captured.sessions:
+        (folder / "sessions.tar").write_bytes(captured.sessions_tar())
+    return job.agent.account(
+        Left(
+            transcript=(folder / launch.transcript).read_bytes(),
+            stderr=(folder / "stderr.txt").read_bytes(),
+            sessions=captured.sessions,
+            exit_code=outcome.exit_code,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """All that came of a run, before it is written down."""
+
+    launch: Launch
+    started: str
+    outcome: Outcome
+    difference: TreeDiff
+    wire: Wire | None
+    account: Account
+    ending: Ending
+    why: str
+
+
+def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
+    """Return run.json of a run whose other evidence lies in `folder`."""
+    wire, account = done.wire, done.account
+    return RunRecord(
+        run=job.planned.run,
+        runner=str(job.planned.runner),
+        suite_version=bench.suite_version,
+        seed=job.planned.seed,
+        ended=done.outcome.ended,
+        exit_code=done.outcome.exit_code,
+        ending=done.ending,
+        why=done.why,
+        started=done.started,
+        seconds=round(done.outcome.seconds, 3),
+        sandbox=bench.sandbox.name,
+        image_digest=done.outcome.image_digest,
+        environment=job.surroundings.key if job.surroundings else "",
+        agent=job.configuration.agent,
+        agent_version=job.readback.version or account.version or done.launch.version,
+        model=job.configuration.model,
+        turns=wire.answered if wire else account.turns,
+        tokens=wire.tokens if wire else None,
+        cost=wire.cost if wire else None,
+        usage=wire.usage if wire else {},
+        requests=len(wire.exchanges) if wire else None,
+        claimed=_claimed(account),
+        final_message=account.final_message,
+        fingerprint=wire.fingerprint if wire else {},
+        argv=tuple(
+            word.replace(job.task.prompt, "{prompt}") if job.task.prompt.strip() else word
+            for word in done.launch.argv
+        ),
+        variables=tuple(sorted(done.launch.environment)),
+        binary_digest=job.readback.digest,
+        memory=job.memory,
+        remarks=_remarks(done),
+        login=job.configuration.login,
+        base_tree=job.base.tree,
+        result_tree=done.difference.result_tree,
+        digests={path.name: _file_digest(path) for path in sorted(folder.iterdir())},
+        left_out=done.difference.left_out,
+        cut_bytes=done.outcome.cut_bytes,
+        earlier_failures=job.earlier_failures,
+        voided=job.voided,
+    )
+
+
+def _claimed(account: Account) -> dict[str, object]:
+    values = {"turns": account.turns, "tokens": account.tokens, "cost": account.cost}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _remarks(done: Done) -> tuple[str, ...]:
+    """Return what people should know of a run, each thing once."""
+    found = []
+    if done.wire is not None:
+        found += [f"refused by the gateway: {what}" for what in done.wire.refused]
+        found += [
+            f"the provider's own tool {name} was used"
+            for x in done.wire.exchanges
+            for name in x.web
+        ]
+    return tuple(dict.fromkeys(found))[:_MOST_REMARKS]
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
