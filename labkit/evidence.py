@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from labkit import journal
+from labkit.declarations import is_signed
 from labkit.errors import IntegrityError, LabkitError
 from labkit.model import Member, RunId
 from labkit.plan import PlannedRun, read_plan
@@ -86,6 +87,8 @@ def _misfits(
         yield f"{item.run}: its run.json tells of {record.run} by {record.runner}"
     if _digest(workspace.run(item.run) / "run.json") not in told:
         yield f"{item.run}: the log of {item.runner} does not tell of this run.json"
+    if record.manual and not is_signed(record, read_person(workspace, item.runner).signing_key):
+        yield f"{item.run}: what was declared of it is not signed by {item.runner}"
 
 
 def _told(workspace: Workspace, name: Member, action: str) -> list[tuple[str, str]]:

@@ -38,7 +38,7 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
         when = now().isoformat(timespec="seconds")
         for run in void_partial(lab.workspace.raw, lab.workspace.voided, when):
             say(f"{run} was interrupted earlier: it starts again")
-        _catch_up(lab, person)
+        catch_up(lab, person)
         planned = _mine(lab, person, runs)
         if not planned:
             say(f"{person.name} has no run left to do")
@@ -54,15 +54,16 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
     return 1 if left else 0
 
 
-def _catch_up(lab: Lab, person: Person) -> None:
+def catch_up(lab: Lab, person: Person) -> None:
     """Record the finished runs that a killed session kept but did not come to record."""
     done = progress(lab.workspace)
     mine = [item.run for item in done.planned if item.runner == person.name]
     for run in unlogged_runs(lab.workspace, person.name, sorted(done.finished.intersection(mine))):
-        _record(lab, person, run)
+        record(lab, person, run)
 
 
-def _record(lab: Lab, person: Person, run: RunId) -> None:
+def record(lab: Lab, person: Person, run: RunId) -> None:
+    """Record a finished run in the member's log."""
     path = lab.workspace.run(run) / "run.json"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     lab.log(person, LOGGED_RUN, subject=str(run), digests={"run.json": digest})
@@ -128,7 +129,7 @@ def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
         rest = f"trying again ({event.tries_left} left)" if event.tries_left else "recorded missing"
         say(f"{place}: broken by the infrastructure, {rest}: {event.failure}")
         return
-    _record(lab, person, event.run)
+    record(lab, person, event.run)
     say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
 
 

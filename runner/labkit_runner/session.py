@@ -114,7 +114,7 @@ class Session:
         for left in reversed(range(TRIES)):
             try:
                 voided = united(voided, kept(self.workspace.voided, item.run))
-                job = replace(self._job(item), earlier_failures=failures, voided=voided)
+                job = replace(self.job(item), earlier_failures=failures, voided=voided)
                 record = perform(self.bench, job, self.workspace.run(item.run))
             except InfrastructureError as error:
                 when = self.bench.now().isoformat(timespec="seconds")
@@ -140,7 +140,8 @@ class Session:
         write_file(missing, record_text(lost))
         return None
 
-    def _job(self, item: PlannedRun) -> Job:
+    def job(self, item: PlannedRun) -> Job:
+        """Return everything that a planned run needs."""
         task = self.tasks[item.run.task]
         configuration = self.configurations[item.run.configuration]
         start = self.starts(task.id, configuration.instructions)
