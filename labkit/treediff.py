@@ -110,15 +110,7 @@ def diff_returned(
     what a configuration had laid, before the agent started (`built`) is no part of the difference;
     of a file of the base that a configuration replaced, only what the agent changed is.
     """
-    state = _Returned(
-        digest=repository.object_format(),
-        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
-        submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
-        built=built,
-        seen=set(built.gone),
-    )
-    for entry in returned:
-        state.take(entry)
+    state = _read(repository, base, returned, built)
     with tempfile.TemporaryDirectory(prefix="labkit-diff-") as folder:
         scratch = Repository.create_bare(Path(folder) / "git", like=repository)
         for path in _ignored(scratch, base, state, Path(folder)):
@@ -137,6 +129,21 @@ def diff_returned(
             ).stdout,
             left_out=_first(tuple(state.left_out)),
         )
+
+
+def _read(
+    repository: Repository, base: Base, returned: Iterable[Entry], built: Built
+) -> "_Returned":
+    state = _Returned(
+        digest=repository.object_format(),
+        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
+        submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
+        built=built,
+        seen=set(built.gone),
+    )
+    for entry in returned:
+        state.take(entry)
+    return state
 
 
 def _first(sentences: tuple[str, ...]) -> tuple[str, ...]:

@@ -104,6 +104,9 @@ Abandon = Annotated[
 Because = Annotated[
     str,
     typer.Option(
-        metavar="WHY", show_default=False, rich_help_panel=_PANEL, help="With --abandon: the reason."
+        metavar="WHY",
+        show_default=False,
+        rich_help_panel=_PANEL,
+        help="With --abandon: the reason.",
     ),
 ]

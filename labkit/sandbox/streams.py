@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.model import Ended
 from labkit.sandbox.bootstrap import READY
-from labkit.sandbox.interface import Collect, Taker, T
+from labkit.sandbox.interface import Collect, T, Taker
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

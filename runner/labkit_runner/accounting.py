@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from labkit.model import Ending
 from labkit.records import RunRecord
@@ -70,17 +71,10 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         agent_version=job.readback.version or account.version or done.launch.version,
         model=job.configuration.model,
         turns=wire.answered if wire else account.turns,
-        tokens=wire.tokens if wire else None,
-        cost=wire.cost if wire else None,
-        usage=wire.usage if wire else {},
-        requests=len(wire.exchanges) if wire else None,
+        **_metered(wire),
         claimed=_claimed(account),
         final_message=account.final_message,
-        fingerprint=wire.fingerprint if wire else {},
-        argv=tuple(
-            word.replace(job.task.prompt, "{prompt}") if job.task.prompt.strip() else word
-            for word in done.launch.argv
-        ),
+        argv=_without_prompt(done.launch.argv, job.task.prompt),
         variables=tuple(sorted(done.launch.environment)),
         binary_digest=job.readback.digest,
         memory=job.memory,
@@ -94,6 +88,23 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         earlier_failures=job.earlier_failures,
         voided=job.voided,
     )
+
+
+def _metered(wire: Wire | None) -> dict[str, Any]:
+    """Return the fields that the wire fills; without one they keep what stands for unknown."""
+    if wire is None:
+        return {}
+    return {
+        "tokens": wire.tokens,
+        "cost": wire.cost,
+        "usage": wire.usage,
+        "requests": len(wire.exchanges),
+        "fingerprint": wire.fingerprint,
+    }
+
+
+def _without_prompt(argv: tuple[str, ...], prompt: str) -> tuple[str, ...]:
+    return tuple(word.replace(prompt, "{prompt}") if prompt.strip() else word for word in argv)
 
 
 def _claimed(account: Account) -> dict[str, object]:

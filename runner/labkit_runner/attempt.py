@@ -17,7 +17,7 @@ from labkit.archive import Entry, Kind, read_tar, write_tar
 from labkit.building import Surroundings
 from labkit.configurations import Configuration
 from labkit.errors import InfrastructureError, InputError, ReturnedTooLargeError, ToolError
-from labkit.model import Ending
+from labkit.model import Api, Ending
 from labkit.plan import PlannedRun
 from labkit.records import RunRecord, record_text
 from labkit.sandbox.interface import CHANNEL, Halt, Outcome, Spec, Streams
@@ -37,10 +37,16 @@ SOCKET = "gateway.sock"
 """The gateway's socket, in the folder that it shares with the agent."""
 
 
-def request(planned: PlannedRun, task: Task, configuration: Configuration) -> Request:
+def request(
+    planned: PlannedRun, task: Task, configuration: Configuration, api: Api | None = None
+) -> Request:
     """Return what an agent is told of a planned run."""
     return Request(
-        run=planned.run, configuration=configuration, prompt=task.prompt, seed=planned.seed
+        run=planned.run,
+        configuration=configuration,
+        prompt=task.prompt,
+        seed=planned.seed,
+        api=api,
     )
 
 
@@ -51,7 +57,7 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     model could not be reached or paid. The error names the folder with what the try left. That an
     agent fails, is out of time or leaves too much is a result.
     """
-    launch = job.agent.launch(request(job.planned, job.task, job.configuration))
+    launch = job.agent.launch(request(job.planned, job.task, job.configuration, job.api))
     with new_folder(target) as folder:
         started = bench.now().isoformat(timespec="seconds")
         outcome, difference, wire, why = _execute(bench, job, launch, folder)

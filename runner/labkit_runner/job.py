@@ -10,6 +10,7 @@ from labkit.building import NOTHING_BUILT, Built, Surroundings
 from labkit.configurations import Configuration
 from labkit.export import Base
 from labkit.git import Repository
+from labkit.model import Api
 from labkit.plan import PlannedRun
 from labkit.sandbox.interface import Halt, Keyboard, Limits, Sandbox
 from labkit.tasks import Task
@@ -80,6 +81,8 @@ class Job:
     """What the task is run in; None: the bench's own image, as it is."""
     route: Route | None = None
     """How the agent reaches its model; None: it reaches nobody."""
+    api: Api | None = None
+    """What is spoken there."""
     readback: ReadBack = NOTHING_READ
     memory: Mapping[str, str] = field(default_factory=dict)
     """Digests of the files that instruct or set the agent, by path."""

@@ -320,12 +320,8 @@ def _record(begun: Begun, brought: Brought, facts: Facts) -> RunRecord:
 
 def _remarks(declaration: Declaration, facts: Facts) -> Iterator[str]:
     yield "done by hand elsewhere: its isolation is declared, not seen"
-    said = declaration.facts["model"]
-    if facts.configuration.model and said != facts.configuration.model:
-        yield f"the model is declared as {said}, the configuration names {facts.configuration.model}"
-    wanted = facts.configuration.agent_version
-    if wanted and declaration.facts["agent_version"] != wanted:
-        yield (
-            f"the agent's version is declared as {declaration.facts['agent_version']}, "
-            f"the configuration names {wanted}"
-        )
+    names = {"model": facts.configuration.model, "agent_version": facts.configuration.agent_version}
+    for name, wanted in names.items():
+        said = declaration.facts[name]
+        if wanted and said != wanted:
+            yield f"{name} is declared as {said}, the configuration says {wanted}"

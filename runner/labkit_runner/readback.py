@@ -52,15 +52,7 @@ def read_back(
         return NOTHING_READ
     out = io.BytesIO()
     outcome, _ = sandbox.run(
-        Spec(
-            argv=("/bin/sh", "-c", _SCRIPT, "labkit-readback", program, *command),
-            image=place.image,
-            returned="/workspace",
-            memory_folders=(HOME,),
-            environment={**place.variables, "HOME": HOME},
-            limits=Limits(seconds=_SECONDS, output_bytes=100_000),
-            labels={"labkit.run": f"version of {agent.name}"},
-        ),
+        _spec(place, agent.name, (program, *command)),
         Streams(stdout=out, stderr=out),
         lambda _: None,
     )
@@ -82,6 +74,18 @@ def read_back(
             hint=f"labkit env build --agent {agent.name} --again, or mend agent_version",
         )
     return found
+
+
+def _spec(place: Surroundings, name: str, words: tuple[str, ...]) -> Spec:
+    return Spec(
+        argv=("/bin/sh", "-c", _SCRIPT, "labkit-readback", *words),
+        image=place.image,
+        returned="/workspace",
+        home=HOME,
+        environment={**place.variables, "HOME": HOME},
+        limits=Limits(seconds=_SECONDS, output_bytes=100_000),
+        labels={"labkit.run": f"version of {name}"},
+    )
 
 
 def _version(said: str) -> str:

@@ -62,7 +62,7 @@ class Sitting:
             limits=self.limits,
             keyboard=own,
         )
-        streams = Streams(stdout=own, stderr=io.BytesIO())  # type: ignore[arg-type] # writes only
+        streams = Streams(stdout=own, stderr=io.BytesIO())
         outcome, self.left = self.sandbox.run(spec, streams, _files)
         self.cut = own.cut
         acting.join(5)
