@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import authoroptions
+from labkit.cli import authoroptions, byhandoptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -250,10 +250,36 @@ def run(
             metavar="[RUN]...", show_default=False, help="Only these [default: all of yours]."
         ),
     ] = None,
+    manual: byhandoptions.Manual = "",
+    export: byhandoptions.Export = None,
+    finish: byhandoptions.Finish = "",
+    folder: byhandoptions.Folder = None,
+    transcripts: byhandoptions.Transcripts = None,
+    minutes: byhandoptions.Minutes = None,
+    interventions: byhandoptions.Interventions = None,
+    stepped: byhandoptions.Stepped = None,
+    notes: byhandoptions.Notes = "",
+    abandon: byhandoptions.Abandon = "",
+    because: byhandoptions.Because = "",
     sandbox: SandboxName = "auto",
     me: Me = "",
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
+    if manual or finish or abandon:
+        from labkit.cli import byhand
+
+        answers = byhand.Answers(
+            folder=folder,
+            transcripts=tuple(transcripts or ()),
+            minutes=minutes,
+            count=interventions,
+            lines=tuple(stepped or ()),
+            notes=notes,
+        )
+        asked = byhand.Asked(
+            manual=manual, finish=finish, abandon=abandon, export=export, because=because
+        )
+        raise typer.Exit(byhand.by_hand(me, runs or [], asked, answers, sandbox))
     from labkit.cli import running
 
     raise typer.Exit(running.run_mine(me, runs or [], sandbox))

@@ -57,7 +57,7 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     agent fails, is out of time or leaves too much is a result.
     """
     launch = job.agent.launch(request(job.planned, job.task, job.configuration, job.api))
-    with _new_folder(target) as folder:
+    with new_folder(target) as folder:
         started = bench.now().isoformat(timespec="seconds")
         outcome, difference, wire, why = _execute(bench, job, launch, folder)
         account = account_of(job, launch, folder, outcome)
@@ -85,12 +85,15 @@ def _execute(
         if job.route is not None:
             wire_file = stack.enter_context((folder / "wire.jsonl").open("wb"))
             way = stack.enter_context(job.route.opened(wire_file, halt))
+        shown = stack.enter_context((folder / stdout).open("wb"))
+        seat = job.seat(shown) if job.seat else None
         streams = Streams(
-            stdout=stack.enter_context((folder / stdout).open("wb")),
+            stdout=seat or shown,
             stderr=stack.enter_context((folder / "stderr.txt").open("wb")),
             home=stack.enter_context((folder / "home.tar").open("wb")),
         )
         spec = _spec(bench, job, launch, channel=way.channel if way else "", halt=halt)
+        spec = replace(spec, keyboard=seat)
         outcome, difference = bench.sandbox.run(
             spec, streams, lambda stream: _collect(stream, bench, job)
         )
@@ -143,7 +146,7 @@ def _write_evidence(folder: Path, outcome: Outcome, difference: TreeDiff) -> Non
 
 
 @contextmanager
-def _new_folder(target: Path) -> Iterator[Path]:
+def new_folder(target: Path) -> Iterator[Path]:
     """Give a scratch folder that becomes `target` at the end.
 
     When the infrastructure fails, the error takes it along; on any other failure it vanishes.
