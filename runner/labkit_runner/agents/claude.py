@@ -22,6 +22,7 @@ from labkit_runner.agents.interface import (
 )
 from labkit_runner.agents.npm import npm_program, pinned
 from labkit_runner.agents.words import ENDPOINT, LABKITS, PROTECTION, check_words, prompt_word
+from labkit_runner.rehearsal.script import ToolCall, Turn
 
 MANAGED = "/etc/claude-code"
 WEB_TOOLS = ("WebFetch", "WebSearch")
@@ -130,6 +131,11 @@ class ClaudeCode:
             transcript="transcript.jsonl",
             sessions=(".claude/projects/**/*.jsonl",),
         )
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:
+        """Return the turns in which a model has it run a shell command; for rehearsals."""
+        call = ToolCall(name="Bash", input={"command": command, "description": "Rehearse"})
+        return (Turn(calls=(call,)), Turn(text="Done."))
 
     def account(self, left: Left) -> Account:
         """Read its end record."""

@@ -29,6 +29,7 @@ from labkit_runner.agents.words import (
     prompt_word,
     values_of,
 )
+from labkit_runner.rehearsal.script import ToolCall, Turn
 
 _FOLDER = f"{PROGRAMS}/codex"
 _PROGRAM = f"{_FOLDER}/bin/codex"
@@ -136,6 +137,11 @@ class Codex:
             transcript="transcript.jsonl",
             sessions=(".codex/sessions/**/*.jsonl",),
         )
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:
+        """Return the turns in which a model has it run a shell command; for rehearsals."""
+        call = ToolCall(name="exec_command", input={"cmd": command})
+        return (Turn(calls=(call,)), Turn(text="Done."))
 
     def account(self, left: Left) -> Account:
         """Read its end record."""
