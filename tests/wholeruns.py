@@ -78,10 +78,10 @@ class Stage:
     def turns(self, *commands: str, last: str = "It is mended.") -> tuple[Turn, ...]:
         """Return turns in which the model has commands run, and a last word."""
         usage = Usage(input=1200, output=40)
-        asked = [
-            replace(turn, usage=usage) for each in commands for turn in self.agent.rehearsed(each)
-        ]
-        return (*asked, Turn(text=last, usage=usage))
+        asked = [self.agent.rehearsed(each)[:-1] for each in commands]
+        end = self.agent.rehearsed("true")[-1]
+        turns = [*(turn for each in asked for turn in each), end if end.calls else Turn(text=last)]
+        return tuple(replace(turn, usage=usage) for turn in turns)
 
     def play(self, script: Script, *, url: str = "") -> tuple[RunRecord, Played]:
         """Run the agent once against a script; raises Voided as `perform` does."""
