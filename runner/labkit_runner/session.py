@@ -16,12 +16,13 @@ from labkit.building import (
 from labkit.configurations import Configuration
 from labkit.errors import InfrastructureError, InputError, ToolError, refuse
 from labkit.export import Base, read_base, workspace_tar
-from labkit.instructions import laid, read_instructions
+from labkit.instructions import instructing, laid, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing
 from labkit.tasks import Task
 from labkit.workspace import Workspace
+from labkit_runner.agents.interface import WORKSPACE
 from labkit_runner.agents.registry import agent_named
 from labkit_runner.attempt import perform, request
 from labkit_runner.crew import Crew, Gate
@@ -133,11 +134,13 @@ class Session:
         configuration = self.configurations[item.run.configuration]
         with self._starting:  # what two runs at once start from is made once
             start = self.starts(task.id, configuration.instructions)
+        agent = agent_named(configuration.agent, self.workspace)
         return Job(
             planned=item,
             task=task,
             configuration=configuration,
-            agent=agent_named(configuration.agent, self.workspace),
+            agent=agent,
+            memory=instructing(start.built.over(start.base.files()), agent.memory, WORKSPACE),
             base=start.base,
             base_tar=start.tar,
             surroundings=self.surroundings.get(task.id),
