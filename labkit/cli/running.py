@@ -15,7 +15,7 @@ from labkit.phases import progress
 from labkit.plan import PlannedRun
 from labkit.records import RunRecord
 from labkit.settings import Person
-from labkit_runner.session import Progress
+from labkit_runner.tries import Progress
 from labkit_runner.voided import void_partial
 
 
@@ -80,6 +80,7 @@ def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_
     session, planned = open_session(
         lab, planned, sandbox_name, lambda event: _tell(lab, person, event, pace)
     )
+    session.rehearse(planned, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
     say(f"{person.name}: {counted(len(planned), 'run')} in {session.bench.sandbox.name}")
     session.run_all(planned)
 

@@ -1,9 +1,9 @@
 """What every kind of run starts from: who may run, in which sandbox, with which environments."""
 
+from labkit.cli.arming import ready_arms
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, provide
-from labkit.configurations import read_configurations
 from labkit.errors import PhaseError
 from labkit.phases import require_frozen
 from labkit.plan import PlannedRun
@@ -11,7 +11,8 @@ from labkit.sandbox.interface import Sandbox
 from labkit.settings import Person, Role
 from labkit_runner.job import Bench
 from labkit_runner.preflight import require_nothing_readable
-from labkit_runner.session import Listener, Session
+from labkit_runner.session import Session
+from labkit_runner.tries import Listener
 
 
 def runner(lab: Lab, me: str) -> Person:
@@ -38,6 +39,7 @@ def open_session(
     _clear(sandbox)
     mine = {item.run.task for item in planned}
     supplied = provide(lab, sandbox, [task for name, task in tasks.items() if name in mine])
+    ready = tuple(item for item in planned if item.run.task in supplied.ready)
     bench = Bench(
         sandbox=sandbox,
         image=lab.settings.image,
@@ -51,11 +53,11 @@ def open_session(
         workspace=lab.workspace,
         bench=bench,
         tasks=tasks,
-        configurations={found.id: found for found in read_configurations(lab.workspace)},
+        arms=ready_arms(lab, sandbox, ready, supplied),
         listener=listener,
         surroundings=supplied.ready,
     )
-    return session, tuple(item for item in planned if item.run.task in supplied.ready)
+    return session, ready
 
 
 def _clear(sandbox: Sandbox) -> None:

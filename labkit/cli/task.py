@@ -205,17 +205,40 @@ def seal(
 
 @app.command()
 def freeze(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TASK]...", show_default=False, help="With --more-attempts: only these."
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Freeze anew; only before the first run.")
     ] = False,
     pilot: Annotated[
         bool, typer.Option("--pilot", help="Allow fewer tasks than a course asks for.")
     ] = False,
+    more_attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--more-attempts",
+            metavar="N",
+            min=1,
+            max=8,
+            show_default=False,
+            help="After the first runs: plan so many attempts more.",
+        ),
+    ] = None,
     me: Me = "",
 ) -> None:
     """Freeze tasks, configurations and the plan of runs."""
     from labkit.cli import freezing
 
+    if more_attempts is not None or tasks:
+        from labkit.cli import moreattempts
+
+        moreattempts.require_alone(more_attempts, again=again, pilot=pilot)
+        moreattempts.add_attempts(me, more_attempts or 0, tasks or [])
+        return
     freezing.freeze(me, again=again, pilot=pilot)
 
 

@@ -1,1 +1,24 @@
-"""Flags are not effects: what of a declared difference was seen in the runs, and what else was."""
+"""Flags are not effects: what of a declared difference was seen in the runs, and what else was.
+
+Two configurations are declared to differ in one thing. What their agents really asked the model is
+known from the wire, run by run, so both can be held against each other: nothing may differ but what
+was declared, and that must differ. What is not known is said as not known, never as equal.
+"""
+
+from labkit.effects.finding import Finding, Kind, Weight, attributable
+from labkit.effects.independence import same_answers, same_trees
+from labkit.effects.pairs import Pair, pairs_of, parts_of
+from labkit.effects.seen import effects
+
+__all__ = [
+    "Finding",
+    "Kind",
+    "Pair",
+    "Weight",
+    "attributable",
+    "effects",
+    "pairs_of",
+    "parts_of",
+    "same_answers",
+    "same_trees",
+]

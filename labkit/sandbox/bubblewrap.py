@@ -5,11 +5,11 @@ empty sandbox once every process of the first is gone, so that nothing follows a
 """
 
 import contextlib
-import json
 import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -20,17 +20,32 @@ from labkit.sandbox.bubblewrap_workshop import BubblewrapWorkshop, prepared_root
 from labkit.sandbox.cgroup import Cgroup, find_cgroup, make_cgroup
 from labkit.sandbox.container import RUN_LABEL
 from labkit.sandbox.environment import Environment
-from labkit.sandbox.interface import Collect, Limits, Outcome, Spec, Streams, T
+from labkit.sandbox.interface import (
+    Collect,
+    Limits,
+    Outcome,
+    Sidecar,
+    SidecarSpec,
+    Spec,
+    Streams,
+    T,
+)
 from labkit.sandbox.keyboard import typing
 from labkit.sandbox.namespace import started
 from labkit.sandbox.packer import read_folder
 from labkit.sandbox.place import Place, lay_out
-from labkit.sandbox.scratch import PREFIX, orphans, remove_folder, scratch_folder
+from labkit.sandbox.process_beside import process_beside
+from labkit.sandbox.scratch import (
+    PREFIX,
+    note_running,
+    orphans,
+    read_running,
+    remove_folder,
+    scratch_folder,
+)
 from labkit.sandbox.streams import Output, keep_whole, read_whole
 from labkit.sandbox.view import command_view, limited
 
-_RUNNING = "running.json"
-"""In a scratch folder: the process to kill from outside, and the labels of its run."""
 _KILLED = 137
 
 
@@ -61,6 +76,10 @@ class BubblewrapSandbox:
             self._read_home(place, spec, streams.home)
             return outcome, self._read_back(place, spec, collect)
 
+    def sidecar(self, spec: SidecarSpec) -> AbstractContextManager[Sidecar]:
+        """Start a process of this machine beside commands; see `SidecarSandbox.sidecar`."""
+        return process_beside(self._scratch_root, spec)
+
     def leftovers(self) -> tuple[str, ...]:
         """Name the scratch folders whose labkit process is gone."""
         return tuple(_line(folder) for folder in self._orphans())
@@ -79,7 +98,7 @@ class BubblewrapSandbox:
         found = 0
         for folder in self._scratch_root.glob(f"{PREFIX}*"):
             with contextlib.suppress(OSError, ValueError, LookupError):
-                pid, written = _read_running(folder)
+                pid, written = read_running(folder)
                 if labels.items() <= written.items():
                     os.kill(pid, signal.SIGKILL)
                     found += 1
@@ -97,7 +116,7 @@ class BubblewrapSandbox:
         begun = time.monotonic()
         arguments = [*view, "--", *limited(spec.limits, command, memory=group is None)]
         with started(self._bwrap, arguments, group=group) as running:
-            _write_running(place.tree.parent, running.outer.pid, spec.labels)
+            note_running(place.tree.parent, running.outer.pid, spec.labels)
             takers = ((running.stdout, output.out), (running.stderr, output.err))
             watching = running.watching(spec.limits.seconds, spec.halt)
             with running.drained(*takers), watching:
@@ -156,20 +175,10 @@ def _how_ended(code: int, group: Cgroup | None) -> Ended:
     return Ended.KILLED if code < 0 else Ended.EXITED
 
 
-def _write_running(scratch: Path, pid: int, labels: Mapping[str, str]) -> None:
-    text = json.dumps({"pid": pid, "labels": dict(labels)})
-    (scratch / _RUNNING).write_text(text, encoding="utf-8")
-
-
-def _read_running(scratch: Path) -> tuple[int, dict[str, str]]:
-    running = json.loads((scratch / _RUNNING).read_text(encoding="utf-8"))
-    return int(running["pid"]), dict(running["labels"])
-
-
 def _line(scratch: Path) -> str:
     """Name a scratch folder for a person, with the run that it was for."""
     with contextlib.suppress(OSError, ValueError, LookupError):
-        return f"scratch folder {scratch.name} ({_read_running(scratch)[1][RUN_LABEL]})"
+        return f"scratch folder {scratch.name} ({read_running(scratch)[1][RUN_LABEL]})"
     return f"scratch folder {scratch.name} (no run named)"
 
 

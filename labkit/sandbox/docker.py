@@ -7,22 +7,32 @@ container has stopped: no process of the command is alive then to forge them.
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Self
 
 import docker
 import requests
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError
 
 from labkit.model import Ended
 from labkit.sandbox.attach import attached
-from labkit.sandbox.container import RUN_LABEL, container_settings
+from labkit.sandbox.container import container_settings
+from labkit.sandbox.container_beside import container_beside
 from labkit.sandbox.engine import engine_errors, knock
-from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
+from labkit.sandbox.interface import (
+    Collect,
+    Outcome,
+    Sidecar,
+    SidecarSpec,
+    Spec,
+    Streams,
+    T,
+)
 from labkit.sandbox.keyboard import typing
 from labkit.sandbox.killing import Killer
-from labkit.sandbox.owner import Owner
 from labkit.sandbox.prepared import Furnishing, Prepared, PreparedImages
+from labkit.sandbox.remains import orphans, remove_container
 from labkit.sandbox.streams import CHUNK, Output, keep_whole, read_whole
 
 _GRACE = 30
@@ -71,18 +81,23 @@ class DockerSandbox:
             self._read_home(container, spec, streams)
             return outcome, self._read_back(container, spec, collect)
         finally:
-            self._remove(container)
+            remove_container(self._api, container)
+
+    def sidecar(self, spec: SidecarSpec) -> AbstractContextManager[Sidecar]:
+        """Start a container with a network beside commands; see `SidecarSandbox.sidecar`."""
+        return container_beside(self._api, spec)
 
     def leftovers(self) -> tuple[str, ...]:
-        """Name the containers whose labkit process is gone."""
-        return tuple(line for _, line in self._orphans())
+        """Name the containers and volumes whose labkit process is gone."""
+        return tuple(line for _, line in orphans(self._api))
 
     def clean(self) -> tuple[str, ...]:
-        """Remove those containers with their volumes."""
-        orphans = self._orphans()
-        for container, _ in orphans:
-            self._remove(container)
-        return tuple(line for _, line in orphans)
+        """Remove those containers and volumes."""
+        lines = []
+        for remove, line in orphans(self._api):
+            remove()
+            lines.append(line)
+        return tuple(lines)
 
     def kill(self, labels: Mapping[str, str]) -> int:
         """Kill, from outside, what runs with all of these labels; return how many that were."""
@@ -176,30 +191,6 @@ class DockerSandbox:
             with contextlib.closing(response):
                 raise APIError(response.reason, response=response, explanation=response.text)
         return response
-
-    def _remove(self, container: str) -> None:
-        """Remove a container and its volume; what cannot be removed now `clean` finds later."""
-        for pause in (0.5, 2.0, 8.0, None):
-            try:
-                self._api.remove_container(container, v=True, force=True)
-            except NotFound:
-                return
-            except (DockerException, requests.RequestException):
-                if pause is not None:
-                    time.sleep(pause)
-            else:
-                return
-
-    def _orphans(self) -> list[tuple[str, str]]:
-        with engine_errors("the engine could not list its containers"):
-            found = self._api.containers(all=True, filters={"label": "labkit=1"})
-        orphans = []
-        for each in found:
-            owner = Owner.parse(each["Labels"].get("labkit.owner", ""))
-            if owner is None or owner.is_gone():
-                name = each["Labels"].get(RUN_LABEL, "no run named")
-                orphans.append((each["Id"], f"container {each['Id'][:12]} ({name})"))
-        return orphans
 
 
 def _pieces(response: requests.Response) -> Iterator[bytes]:

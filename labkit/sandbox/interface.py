@@ -196,12 +196,23 @@ class SidecarSpec:
 class Sidecar(Protocol):
     """A started program beside a command. It ends when its standard input is closed."""
 
-    channel: str
-    """What `Spec.channel` says. The program finds the folder at CHANNEL, or where it is told."""
-    folder: str
-    """Where the program itself finds that folder."""
-    stdout: Iterator[bytes]
-    """Its lines, as they come, without their ends; it is over when the program is."""
+    @property
+    def channel(self) -> str:
+        """What `Spec.channel` says: the folder that it shares with a command."""
+        ...
+
+    @property
+    def folder(self) -> str:
+        """Where the program itself finds that folder: CHANNEL, or its current one."""
+        ...
+
+    @property
+    def stdout(self) -> Iterator[bytes]:
+        """Its lines, as they come, without their ends; it is over when the program is.
+
+        Take them in a thread: a program whose lines nobody takes is held back.
+        """
+        ...
 
     def tell(self, data: bytes) -> None:
         """Write to its standard input; what an ended program does not take is lost."""

@@ -11,6 +11,7 @@ from labkit.sandbox.interface import Outcome
 from labkit.treediff import TreeDiff
 from labkit_runner.agents.interface import Account, Launch, Left
 from labkit_runner.capture import capture
+from labkit_runner.gateway.answers import answers_digest
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
 
@@ -72,6 +73,7 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         model=job.configuration.model,
         turns=wire.answered if wire else account.turns,
         **_metered(wire),
+        answers_digest=_answers(folder),
         claimed=_claimed(account),
         final_message=account.final_message,
         argv=_without_prompt(done.launch.argv, job.task.prompt),
@@ -101,6 +103,14 @@ def _metered(wire: Wire | None) -> dict[str, Any]:
         "requests": len(wire.exchanges),
         "fingerprint": wire.fingerprint,
     }
+
+
+def _answers(folder: Path) -> str:
+    path = folder / "wire.jsonl"
+    if not path.is_file():
+        return ""
+    with path.open("rb") as lines:
+        return answers_digest(lines)
 
 
 def _without_prompt(argv: tuple[str, ...], prompt: str) -> tuple[str, ...]:

@@ -27,14 +27,13 @@ from labkit_runner.accounting import Done, account_of, record_of
 from labkit_runner.agents import start
 from labkit_runner.agents.interface import GATEWAY_PORT, HOME, INPUTS, WORKSPACE, Launch, Request
 from labkit_runner.ending import decide
+from labkit_runner.gateway.host import SOCKET
 from labkit_runner.gateway.wire import Wire
-from labkit_runner.job import Bench, Job
+from labkit_runner.job import Bench, Job, Way
 from labkit_runner.voided import Voided, broken
 
 _MOST_FILE_BYTES = 50_000_000
 _STARTER = Path(start.__file__).read_bytes()
-SOCKET = "gateway.sock"
-"""The gateway's socket, in the folder that it shares with the agent."""
 
 
 def request(
@@ -80,9 +79,9 @@ def _execute(
 ) -> tuple[Outcome, TreeDiff, Wire | None, str]:
     """Run the agent, with its way to the model beside it where it has one."""
     halt = Halt()
+    way: Way | None = None
     stdout = launch.transcript if not launch.transcript_path else "stdout.txt"
     with ExitStack() as stack:
-        way = None
         if job.route is not None:
             wire_file = stack.enter_context((folder / "wire.jsonl").open("wb"))
             way = stack.enter_context(job.route.opened(wire_file, halt))
@@ -98,7 +97,7 @@ def _execute(
         outcome, difference = bench.sandbox.run(
             spec, streams, lambda stream: _collect(stream, bench, job)
         )
-        return outcome, difference, way.finish() if way else None, halt.why
+    return outcome, difference, way.wire if way else None, halt.why
 
 
 def _spec(bench: Bench, job: Job, launch: Launch, *, channel: str, halt: Halt) -> Spec:

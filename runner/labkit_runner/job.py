@@ -37,8 +37,9 @@ class Way(Protocol):
     channel: str
     """What `Spec.channel` says."""
 
-    def finish(self) -> Wire:
-        """Close it, and return what went over it."""
+    @property
+    def wire(self) -> Wire:
+        """What went over it; all of it once its context is left."""
         ...
 
 
@@ -50,6 +51,10 @@ class Route(Protocol):
 
         Raises InfrastructureError when it cannot be opened.
         """
+        ...
+
+    def to(self, url: str) -> "Route":
+        """Return the way to a model at another place on this machine, which needs no key."""
         ...
 
 

@@ -7,10 +7,9 @@ program that does not start, an inner sandbox that fails in silence, a way that 
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from labkit.errors import InfrastructureError, InputError
 from labkit.model import Api, Ending
@@ -27,19 +26,11 @@ _SECONDS = 180.0
 _TURNS = 2
 
 
-class RouteTo(Protocol):
-    """Makes the way to a model that stands somewhere else than usual."""
-
-    def __call__(self, url: str) -> Route:
-        """Return a route to the model at `url`, on this machine, with no key worth anything."""
-        ...
-
-
-def rehearse(bench: Bench, job: Job, route_to: RouteTo) -> None:
+def rehearse(bench: Bench, job: Job, route_to: Callable[[str], Route]) -> None:
     """Play a short session with a job's agent; raises InputError with everything that is broken.
 
-    `job` is any run of the configuration: only what it starts from is used. Raises
-    InfrastructureError when the sandbox itself fails.
+    `job` is any run of the configuration: only what it starts from is used. `route_to` makes the
+    way to a model at an address of this machine.
     """
     agent = job.agent
     script = Script(
