@@ -262,6 +262,6 @@ def _of_agents(alike: Sequence[Wanted], error: LabkitError) -> LabkitError:
     if isinstance(error, SetupError):
         hint = (
             "mend agent_version: or install: of the configuration; the agent's setup needs a "
-            f"network; labkit env build --agent {alike[0].agent} tries again"
+            "network; labkit env build --agent NAME tries again"
         )
     return type(error)(f"agent {_whose(alike)}: {error.message}", hint=hint, more=error.more)
