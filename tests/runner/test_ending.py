@@ -151,7 +151,7 @@ def test_time_that_passed_on_a_failing_model_is_no_result(
 def test_a_conversation_that_is_too_long_is_the_agents(client: str, error: dict[str, str]) -> None:
     code, account = CLIENTS[client]
     for status in (400, 413, 200):
-        exchange = failing(status, **error)
+        exchange = failing(status, Came.ERROR, **error)
         ending, why = decide(exited(code), "", wire(GOOD, exchange), account)
         assert ending is Ending.AGENT_ERROR
         assert "longer than the model takes" in why
