@@ -10,14 +10,14 @@ from labkit.model import TaskId
 from labkit.sandbox.choose import Choice, choose, workshop_of
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import ensure_image
-from labkit.sandbox.interface import Sandbox
+from labkit.sandbox.interface import Sandbox, SidecarSandbox
 from labkit.settings import Settings
 from labkit.supply import Supplied, Supply
 from labkit.tasks import Task
 from labkit.workspace import cache_folder
 
 
-def open_sandbox(name: str, settings: Settings | None = None) -> Sandbox:
+def open_sandbox(name: str, settings: Settings | None = None) -> SidecarSandbox:
     """Return the sandbox asked for; raises ToolError with the reason when there is none."""
     if name not in list(Choice):
         raise InputError(f"no sandbox is called {name!r}", hint=f"one of: {', '.join(Choice)}")

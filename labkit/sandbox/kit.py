@@ -10,6 +10,7 @@ from pathlib import Path
 
 from labkit.archive import Entry, Kind, write_tar
 from labkit.errors import ToolError
+from labkit.sandbox.distributions import files_of
 from labkit.sandbox.environment import copy_packages
 from labkit.sandbox.indexes import Indexes, exports
 from labkit.sandbox.making import KIT, script
@@ -56,13 +57,12 @@ def _site_files() -> Iterator[tuple[bytes, bytes]]:
 def _pip_files() -> Iterator[tuple[bytes, bytes]]:
     """Yield pip's files, as it is installed beside labkit or comes with this Python."""
     try:
-        installed = distribution("pip").files or []
+        installed = distribution("pip")
     except PackageNotFoundError:
         yield from _bundled_pip()
         return
-    for file in installed:
-        if ".." not in file.parts and file.suffix != ".pyc":
-            yield file.as_posix().encode(), Path(str(file.locate())).read_bytes()
+    for place, source in files_of(installed):
+        yield place.encode(), source.read_bytes()
 
 
 def _bundled_pip() -> Iterator[tuple[bytes, bytes]]:

@@ -8,6 +8,7 @@ from typing import Protocol
 from labkit.archive import Entry
 from labkit.configurations import Configuration
 from labkit.model import Api, RunId
+from labkit_runner.rehearsal.script import Turn
 
 INPUTS = "/labkit"
 """Where an agent's inputs lie inside the sandbox, in memory."""
@@ -130,6 +131,10 @@ class Agent(Protocol):
 
     def launch(self, request: Request) -> Launch:
         """Return how to start it; raises InputError when its settings are wrong."""
+        ...
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:
+        """Return a session in which a model has it run a shell command and end; none: unknown."""
         ...
 
     def account(self, left: Left) -> Account:

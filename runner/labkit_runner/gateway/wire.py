@@ -9,13 +9,16 @@ masked before they are written. The kinds:
 - `request`: `n` (from 1), `method`, `path`, `api`, `client`, `main` (whether it offers tools and so
   belongs to the agent's main conversation), `model`, `params`, `parts` (name to digests), `web`
   (names of the provider-side tools that it asked for, which were refused), `bytes`.
-- `refused`: `method`, `target`, `why`. Nothing was sent on. `n` where a request was read.
+- `refused`: `method`, `target`, `why`. Nothing was sent on, or back where an answer held the key.
+  `n` where a request was read; `method` and `target` are empty for what was no HTTP at all.
 - `piece`: `n`, `text`. Some of an answer, as it came.
-- `response`: `n`, `status`, `outcome`, `seconds`, `first_byte`, `usage`, `cost`, `model`, `stop`,
-  `error` (`type`, `code`, `message`), `web` (provider-side tools that were used all the same),
-  `bytes`, `cut_bytes` (not recorded), `retry_after`.
+- `response`: `n`, `status` (of the model's API; null: it gave none), `outcome`, `seconds`,
+  `first_byte` (seconds too), `usage` (null: the answer told of none), `cost` (null: not known),
+  `model`, `stop`, `error` (`type`, `code`, `message`, `status`), `web` (provider-side tools that
+  were used all the same), `bytes`, `cut_bytes` (not recorded), `retry_after`.
 - `fingerprint`: of the first main request: `model`, `client`, digests of `system`, `tools`,
-  `messages`, and `params`, each by itself.
+  `messages` (empty: there is none), and `params`, each by its dotted name. Ids, dates and cache
+  marks, which differ from run to run, are left out.
 - `cap`: `which` (requests, tokens, cost, idle, silence), `limit`. The run is over.
 - `end`: the gateway was closed in good order.
 """
@@ -59,6 +62,8 @@ class Exchange:
     outcome: Outcome
     status: int | None = None
     seconds: float = 0.0
+    first_byte: float | None = None
+    """After how many seconds the answer began; None: it did not."""
     usage: Mapping[str, int] | None = None
     """Tokens by kind; None when the answer told of none."""
     cost: float | None = None
@@ -100,8 +105,15 @@ class Wire:
 
     @property
     def cost(self) -> float | None:
-        """What all exchanges cost; None when that of one is not known: unknown is not 0."""
-        costs = [each.cost for each in self.exchanges if each.usage is not None]
+        """What all exchanges cost; None when that of one is not known: unknown is not 0.
+
+        An answer that does not tell what it used has cost something; such an error has not.
+        """
+        costs = [
+            each.cost
+            for each in self.exchanges
+            if each.usage is not None or each.outcome is Outcome.ANSWERED
+        ]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
@@ -134,6 +146,11 @@ def read_wire(lines: Iterable[bytes]) -> Wire:
     )
 
 
+def told(lines: Iterable[bytes]) -> tuple[dict[str, Any], ...]:
+    """Return the gateway's lines as they are, without any that are torn."""
+    return tuple(_events(lines))
+
+
 def _events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     for line in lines:
         with suppress(ValueError):
@@ -150,6 +167,7 @@ def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchan
         outcome=Outcome(response["outcome"]),
         status=response["status"],
         seconds=response["seconds"],
+        first_byte=response.get("first_byte"),
         usage=response["usage"],
         cost=response["cost"],
         stop=response["stop"] or "",
