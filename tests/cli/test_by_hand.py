@@ -325,7 +325,10 @@ def test_an_abandoned_run_is_recorded(lab_at: Callable[[str], Lab]) -> None:
     missing = load_missing(lab.workspace.missing(RunId.parse(run)))
     assert "abandoned by ana: the VM broke" in missing.reasons[-1]
     assert missing.voided[0]["kind"] == "abandoned"
-    events = [json.loads(line)["action"] for line in lab.workspace.log(Member(ANA)).read_text().splitlines()]
+    events = [
+        json.loads(line)["action"]
+        for line in lab.workspace.log(Member(ANA)).read_text().splitlines()
+    ]
     assert events[-2:] == ["begin by hand", "abandon by hand"]
     says = ("is not begun by hand",)
     words = ("task", "run", "--abandon", run, "--because", "again")
