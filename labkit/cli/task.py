@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import authoroptions
+from labkit.cli import authoroptions, runoptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -244,16 +244,27 @@ def freeze(
 
 @app.command()
 def run(
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN]...", show_default=False, help="Only these [default: all of yours]."
-        ),
-    ] = None,
+    runs: runoptions.Runs = None,
+    mine: runoptions.Mine = False,
+    everybody: runoptions.Everybody = False,
+    smoke: runoptions.Smoke = False,
+    jobs: runoptions.Jobs = 1,
+    dry_run: runoptions.DryRun = False,
+    budget_cost: runoptions.BudgetCost = None,
+    yes: runoptions.Yes = False,
     sandbox: SandboxName = "auto",
     me: Me = "",
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
-    from labkit.cli import running
+    from labkit.cli import runchoice, running
 
-    raise typer.Exit(running.run_mine(me, runs or [], sandbox))
+    asked = runchoice.Asked(
+        words=tuple(runs or ()),
+        scope=runchoice.scope_of(mine=mine, everybody=everybody, smoke=smoke),
+        jobs=jobs,
+        dry_run=dry_run,
+        budget_cost=budget_cost,
+        yes=yes,
+        sandbox=sandbox,
+    )
+    raise typer.Exit(running.run_planned(me, asked))
