@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from labkit import journal
+from labkit.declarations import is_signed
 from labkit.errors import IntegrityError, LabkitError
 from labkit.model import Member, RunId
 from labkit.plan import PlannedRun, read_plan
@@ -90,6 +91,10 @@ def _misfits(
     digest = _digest(workspace.run(item.run) / "run.json")
     if (record.runner, digest) not in [(str(name), made) for name, made in told]:
         yield f"{item.run}: the log of {record.runner} does not tell of this run.json"
+    if record.manual and not is_signed(
+        record, read_person(workspace, Member(record.runner)).signing_key
+    ):
+        yield f"{item.run}: what was declared of it is not signed by {record.runner}"
 
 
 def told_runs(workspace: Workspace) -> dict[RunId, Told]:

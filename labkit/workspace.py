@@ -119,6 +119,11 @@ class Workspace:
         """The evidence of one run."""
         return self.raw / str(run)
 
+    @property
+    def by_hand(self) -> Path:
+        """The runs that somebody has begun by hand, as long as they are not finished."""
+        return self.evals / "manual"
+
     def missing(self, run: RunId) -> Path:
         """The record that a run is missing: what broke it, attempt by attempt."""
         return self.evals / "missing" / f"{run}.json"

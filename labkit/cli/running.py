@@ -1,7 +1,7 @@
 """What `labkit task run` does: planned runs, with progress, resumable, within a budget."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labkit.cli import dryrun, smoking
@@ -11,21 +11,18 @@ from labkit.cli.lab import Lab, now
 from labkit.cli.purse import Purse, shelf_of
 from labkit.cli.runchoice import Asked, Scope, foreign_runs, require_own_logins, to_do
 from labkit.cli.runtold import Told, open_pairs, what_is_left
-from labkit.cli.sandboxes import open_sandbox, provide
+from labkit.cli.seen import seen
+from labkit.cli.sessions import open_session, runner
 from labkit.configurations import read_configurations
 from labkit.errors import PhaseError
 from labkit.evidence import LOGGED_RUN, told_runs
 from labkit.fields import counted
 from labkit.lock import only_one
 from labkit.model import RunId
-from labkit.phases import progress, require_frozen
+from labkit.phases import progress
 from labkit.plan import PlannedRun
 from labkit.records import load_run
-from labkit.sandbox.interface import Sandbox
-from labkit.settings import Person, Role
-from labkit_runner.job import Bench
-from labkit_runner.preflight import require_nothing_readable
-from labkit_runner.session import Session
+from labkit.settings import Person
 from labkit_runner.stopping import Stop
 from labkit_runner.tries import Progress, Shelf
 from labkit_runner.voided import void_partial
@@ -45,6 +42,11 @@ class Work:
     """Every run that is meant and was not finished when it began."""
 
     @property
+    def is_smoke(self) -> bool:
+        """Whether it is a rerun, which is no part of the study."""
+        return self.asked.scope is Scope.SMOKE
+
+    @property
     def left(self) -> tuple[PlannedRun, ...]:
         """What of it is not finished now."""
         return tuple(item for item in self.meant if not self.is_done(item.run))
@@ -57,16 +59,14 @@ class Work:
 def run_planned(me: str, asked: Asked) -> int:
     """Run what is meant and not done; return 1 when some of it stays undone."""
     lab = Lab.open()
-    require_frozen(lab.workspace)
-    person = lab.person(me, role=Role.STUDENT)
+    smoke = asked.scope is Scope.SMOKE
+    person = runner(lab, me, adds=not (smoke or asked.dry_run), logs=not asked.dry_run)
     purse = Purse.of(lab, asked.budget_cost, ignores_unpriced=asked.yes)
     if asked.dry_run:
         work = _work(lab, person, asked)
         arms = {found.id: found for found in read_configurations(lab.workspace)}
         dryrun.show(purse, work.meant, lab.tasks(), arms)
         return 0
-    lab.require_log(person)  # an unsigned run is worth nothing: find out before the first one
-    _require_unblinded(lab, asked)
     with only_one(lab.workspace, f"labkit task run of {person.name}"):
         _recover(lab, person)
         work = _work(lab, person, asked)
@@ -92,18 +92,9 @@ def _work(lab: Lab, person: Person, asked: Asked) -> Work:
     return Work(lab=lab, person=person, asked=asked, shelf=shelf, meant=meant)
 
 
-def _require_unblinded(lab: Lab, asked: Asked) -> None:
-    blinded = (lab.workspace.blind / "assignment.csv").exists()
-    if (blinded or lab.workspace.all_scores.exists()) and asked.scope is not Scope.SMOKE:
-        raise PhaseError(
-            "the runs are blinded already: no run can be added",
-            hint="labkit status says what is next",
-        )
-
-
 def _require_allowed(work: Work) -> None:
     """Refuse what a login's terms forbid; ask before others' runs are taken over."""
-    foreign = () if work.asked.scope is Scope.SMOKE else foreign_runs(work.lab, work.meant)
+    foreign = () if work.is_smoke else foreign_runs(work.lab, work.meant)
     arms = {found.id: found for found in read_configurations(work.lab.workspace)}
     require_own_logins(work.meant, foreign, arms)
     if foreign and not work.asked.yes:
@@ -126,73 +117,55 @@ def _recover(lab: Lab, person: Person) -> None:
     for shelf in (Shelf.of(lab.workspace), *map(shelf_of, lab.workspace.smokes())):
         for name in void_partial(shelf.raw, shelf.voided, when):
             say(f"{name} was interrupted earlier: it starts again")
+    catch_up(lab, person)
+
+
+def catch_up(lab: Lab, person: Person) -> None:
+    """Record the finished runs that a killed session kept but did not come to record."""
     told = told_runs(lab.workspace)
     for run in sorted(progress(lab.workspace).finished - told.keys()):
-        path = lab.workspace.run(run) / "run.json"
-        if load_run(path).runner == person.name.text:
-            _record(lab, person, LOGGED_RUN, str(run), path)
+        if load_run(lab.workspace.run(run) / "run.json").runner == person.name.text:
+            record(lab, person, run)
 
 
-def _record(lab: Lab, person: Person, action: str, subject: str, path: Path) -> None:
+def record(lab: Lab, person: Person, run: RunId) -> None:
+    """Record a finished run in the member's log."""
+    _log(lab, person, LOGGED_RUN, str(run), lab.workspace.run(run) / "run.json")
+
+
+def _log(lab: Lab, person: Person, action: str, subject: str, path: Path) -> None:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     lab.log(person, action, subject=subject, digests={"run.json": digest})
 
 
 def _perform(work: Work, purse: Purse) -> Stop:
-    """Perform the runs; return why nothing more was begun, if something was left."""
-    lab, planned = work.lab, work.meant
-    tasks = lab.tasks()
-    suite = lab.frozen_suite(tasks, configurations_too=work.asked.scope is not Scope.SMOKE)
-    require_nothing_readable(lab.workspace, suite)
-    sandbox = open_sandbox(work.asked.sandbox, lab.settings)
-    _clear(sandbox)
-    mine = {item.run.task for item in planned}
-    supplied = provide(lab, sandbox, [task for name, task in tasks.items() if name in mine])
-    planned = tuple(item for item in planned if item.run.task in supplied.ready)
-    bench = Bench(
-        sandbox=sandbox,
-        image=lab.settings.image,
-        limits=lab.settings.run_limits,
-        repository=lab.repository,
-        suite_version=suite.version,
-        workspace_id=lab.workspace.label,
-        now=now,
+    """Perform the runs; return whether and why nothing more was begun."""
+    told = Told(Pace(len(work.meant)))
+    opened, ready = open_session(
+        work.lab,
+        work.meant,
+        work.asked.sandbox,
+        lambda event: _tell(work, event, told),
+        frozen_arms=not work.is_smoke,
     )
-    told = Told(Pace(len(planned)))
-    session = Session(
-        workspace=lab.workspace,
-        bench=bench,
-        tasks=tasks,
-        configurations={found.id: found for found in read_configurations(lab.workspace)},
-        listener=lambda event: _tell(work, event, told),
-        surroundings=supplied.ready,
-        shelf=work.shelf,
-        jobs=work.asked.jobs,
-        gate=purse.gate,
-    )
-    say(f"{work.person.name}: {counted(len(planned), 'run')} in {sandbox.name}")
+    session = replace(opened, shelf=work.shelf, jobs=work.asked.jobs, gate=purse.gate)
+    told.pace = Pace(len(ready))
+    session.rehearse(ready, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
+    say(f"{work.person.name}: {counted(len(ready), 'run')} in {session.bench.sandbox.name}")
     with heeding(session.stop):
-        session.run_all(planned)
+        session.run_all(ready)
     say(told.totals())
     return session.stop
 
 
-def _clear(sandbox: Sandbox) -> None:
-    for line in sandbox.clean():
-        say(f"removed what a killed labkit left: {line}")
-
-
 def _tell(work: Work, event: Progress, told: Told) -> None:
     """Record a finished run in the member's log, and say how it went."""
-    if event.record is not None:
+    if event.record is not None and not work.is_smoke:
+        record(work.lab, work.person, event.run)
+    elif event.record is not None:
         folder = work.shelf.raw / str(event.run)
-        smoke = work.asked.scope is Scope.SMOKE
-        action, subject = (
-            (LOGGED_SMOKE, f"{folder.parent.name}/{event.run}")
-            if smoke
-            else (LOGGED_RUN, str(event.run))
-        )
-        _record(work.lab, work.person, action, subject, folder / "run.json")
+        subject = f"{work.shelf.raw.name}/{event.run}"
+        _log(work.lab, work.person, LOGGED_SMOKE, subject, folder / "run.json")
     for line in told.lines(event):
         say(line)
 
@@ -204,12 +177,14 @@ def _tell_end(work: Work, stop: Stop) -> None:
         say(f"stopped: {stop.why}")
     for line in what_is_left(work.shelf, left):
         say(line)
-    if work.asked.scope is Scope.SMOKE:
+    if work.is_smoke:
         say(f"compared with the study's own runs ({work.shelf.raw} is no part of its figures):")
         runs = smoking.smoke_runs(work.lab, work.person, work.asked.words)
         for line in smoking.compared(work.lab, work.shelf.raw, runs):
             say(f"  {line}")
         return
+    for sentence in seen(work.lab):
+        say(f"so far, {sentence}")
     for line in open_pairs(progress(work.lab.workspace).planned, work.is_done):
         say(line)
     if left:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import authoroptions, runoptions
+from labkit.cli import authoroptions, byhandoptions, runoptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -252,10 +252,36 @@ def run(
     dry_run: runoptions.DryRun = False,
     budget_cost: runoptions.BudgetCost = None,
     yes: runoptions.Yes = False,
+    manual: byhandoptions.Manual = "",
+    export: byhandoptions.Export = None,
+    finish: byhandoptions.Finish = "",
+    folder: byhandoptions.Folder = None,
+    transcripts: byhandoptions.Transcripts = None,
+    minutes: byhandoptions.Minutes = None,
+    interventions: byhandoptions.Interventions = None,
+    stepped: byhandoptions.Stepped = None,
+    notes: byhandoptions.Notes = "",
+    abandon: byhandoptions.Abandon = "",
+    because: byhandoptions.Because = "",
     sandbox: SandboxName = "auto",
     me: Me = "",
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
+    if manual or finish or abandon:
+        from labkit.cli import byhand
+
+        answers = byhand.Answers(
+            folder=folder,
+            transcripts=tuple(transcripts or ()),
+            minutes=minutes,
+            count=interventions,
+            lines=tuple(stepped or ()),
+            notes=notes,
+        )
+        by_hand = byhand.Asked(
+            manual=manual, finish=finish, abandon=abandon, export=export, because=because
+        )
+        raise typer.Exit(byhand.by_hand(me, runs or [], by_hand, answers, sandbox))
     from labkit.cli import runchoice, running
 
     asked = runchoice.Asked(

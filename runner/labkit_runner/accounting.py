@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labkit.archive import Kind
 from labkit.model import Ending
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Outcome
 from labkit.treediff import TreeDiff
-from labkit_runner.agents.interface import Account, Launch, Left
+from labkit_runner.agents.interface import HOME, Account, Launch, Left
 from labkit_runner.capture import capture
+from labkit_runner.gateway.answers import answered_by, answers_digest
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
 
@@ -72,17 +74,18 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         model=job.configuration.model,
         turns=wire.answered if wire else account.turns,
         **_metered(wire),
+        **_answered(folder / "wire.jsonl"),
         claimed=_claimed(account),
         final_message=account.final_message,
         argv=_without_prompt(done.launch.argv, job.task.prompt),
         variables=tuple(sorted(done.launch.environment)),
         binary_digest=job.readback.digest,
-        memory=job.memory,
+        memory={**job.memory, **_settings(job, done.launch)},
         remarks=_remarks(done),
         login=job.configuration.login,
         base_tree=job.base.tree,
         result_tree=done.difference.result_tree,
-        digests={path.name: _file_digest(path) for path in sorted(folder.iterdir())},
+        digests={path.name: file_digest(path) for path in sorted(folder.iterdir())},
         left_out=done.difference.left_out,
         cut_bytes=done.outcome.cut_bytes,
         earlier_failures=job.earlier_failures,
@@ -100,6 +103,32 @@ def _metered(wire: Wire | None) -> dict[str, Any]:
         "usage": wire.usage,
         "requests": len(wire.exchanges),
         "fingerprint": wire.fingerprint,
+    }
+
+
+def _answered(wire: Path) -> dict[str, Any]:
+    """Return what the model answered as one digest, and who did."""
+    if not wire.is_file():
+        return {}
+    with wire.open("rb") as lines:
+        digest = answers_digest(lines)
+    with wire.open("rb") as lines:
+        return {"answers_digest": digest, "answered_by": answered_by(lines)}
+
+
+def _settings(job: Job, launch: Launch) -> dict[str, str]:
+    """Return the digests of the files that labkit sets the agent with, by path in the sandbox.
+
+    Nothing is told of a home that holds a login.
+    """
+    homes = {} if job.configuration.login == "subscription" else {HOME: launch.home}
+    return {
+        f"{folder}/{entry.path.decode(errors='backslashreplace')}": hashlib.sha256(
+            entry.data
+        ).hexdigest()
+        for folder, entries in {**homes, **launch.fixed}.items()
+        for entry in entries
+        if entry.kind in (Kind.FILE, Kind.EXECUTABLE)
     }
 
 
@@ -125,6 +154,7 @@ def _remarks(done: Done) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:_MOST_REMARKS]
 
 
-def _file_digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
