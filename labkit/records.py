@@ -20,6 +20,8 @@ EVIDENCE_FILES = frozenset(
         "transcript.txt",
         "transcript.json",
         "stdout.txt",
+        "terminal.txt",
+        "declaration.yaml",
         "sessions.tar",
         "wire.jsonl",
         "stderr.txt",

@@ -60,10 +60,13 @@ async def well(request: web.Request) -> web.StreamResponse:
 
 
 async def streamed(
-    request: web.Request, *pieces: bytes, end: bool = True, **headers: str
+    request: web.Request,
+    *pieces: bytes,
+    end: bool = True,
+    headers: Mapping[str, str] | None = None,
 ) -> web.StreamResponse:
     """Answer with pieces, each sent by itself; without an end the connection breaks."""
-    answer = web.StreamResponse(headers={"content-type": "text/event-stream", **headers})
+    answer = web.StreamResponse(headers={"content-type": "text/event-stream", **(headers or {})})
     await answer.prepare(request)
     for piece in pieces:
         await answer.write(piece)

@@ -39,7 +39,7 @@ class Person:
         """Press keys."""
         os.write(self._end, text.encode())
 
-    def waits_for(self, text: str, *, seconds: float = 60) -> None:
+    def waits_for(self, text: str, *, seconds: float = 25) -> None:
         """Wait until something is shown that was not there when the last one was."""
         end = time.monotonic() + seconds
         while text.encode() not in self._seen:

@@ -21,6 +21,7 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
+from labkit_runner.arms import Arm
 from labkit_runner.job import Bench, Job
 from labkit_runner.session import Session
 from labkit_runner.stopping import Stop
@@ -136,10 +137,18 @@ class Lab:
             workspace=self.workspace,
             bench=self.bench,
             tasks={TaskId(name): a_task(name) for name in names},
-            configurations={name: a_configuration(name) for name in (A, B)},
+            arms=arms(self.workspace, a_configuration(A), a_configuration(B)),
             listener=self.told.append,
             stop=self.stop,
         )
+
+
+def arms(workspace: Workspace, *configurations: Configuration) -> dict[ConfigurationId, Arm]:
+    """Return arms of configurations that ask no model."""
+    return {
+        found.id: Arm(configuration=found, agent=agent_named(found.agent, workspace))
+        for found in configurations
+    }
 
 
 @contextmanager

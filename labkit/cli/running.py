@@ -5,22 +5,17 @@ from collections.abc import Sequence
 
 from labkit.cli.console import Pace, say
 from labkit.cli.lab import Lab, now
-from labkit.cli.sandboxes import open_sandbox, provide
 from labkit.cli.seen import seen
-from labkit.configurations import read_configurations
-from labkit.errors import InputError, PhaseError
+from labkit.cli.sessions import open_session, runner
+from labkit.errors import InputError
 from labkit.evidence import LOGGED_RUN, unlogged_runs
 from labkit.fields import counted
 from labkit.lock import only_one
 from labkit.model import RunId
-from labkit.phases import progress, require_frozen
+from labkit.phases import progress
 from labkit.plan import PlannedRun
 from labkit.records import RunRecord
-from labkit.sandbox.interface import Sandbox
-from labkit.settings import Person, Role
-from labkit_runner.job import Bench
-from labkit_runner.preflight import require_nothing_readable
-from labkit_runner.session import Session
+from labkit.settings import Person
 from labkit_runner.tries import Progress
 from labkit_runner.voided import void_partial
 
@@ -28,19 +23,12 @@ from labkit_runner.voided import void_partial
 def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
     """Run what is planned for this member and not done; return 1 when runs stay missing."""
     lab = Lab.open()
-    require_frozen(lab.workspace)
-    person = lab.person(me, role=Role.STUDENT)
-    lab.require_log(person)  # an unsigned run is worth nothing: find out before the first one
-    if lab.workspace.all_scores.exists() or (lab.workspace.blind / "assignment.csv").exists():
-        raise PhaseError(
-            "the runs are blinded already: no run can be added",
-            hint="labkit status says what is next",
-        )
+    person = runner(lab, me)
     with only_one(lab.workspace, f"labkit task run of {person.name}"):
         when = now().isoformat(timespec="seconds")
         for run in void_partial(lab.workspace.raw, lab.workspace.voided, when):
             say(f"{run} was interrupted earlier: it starts again")
-        _catch_up(lab, person)
+        catch_up(lab, person)
         planned = _mine(lab, person, runs)
         if not planned:
             say(f"{person.name} has no run left to do")
@@ -58,15 +46,16 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
     return 1 if left else 0
 
 
-def _catch_up(lab: Lab, person: Person) -> None:
+def catch_up(lab: Lab, person: Person) -> None:
     """Record the finished runs that a killed session kept but did not come to record."""
     done = progress(lab.workspace)
     mine = [item.run for item in done.planned if item.runner == person.name]
     for run in unlogged_runs(lab.workspace, person.name, sorted(done.finished.intersection(mine))):
-        _record(lab, person, run)
+        record(lab, person, run)
 
 
-def _record(lab: Lab, person: Person, run: RunId) -> None:
+def record(lab: Lab, person: Person, run: RunId) -> None:
+    """Record a finished run in the member's log."""
     path = lab.workspace.run(run) / "run.json"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     lab.log(person, LOGGED_RUN, subject=str(run), digests={"run.json": digest})
@@ -90,39 +79,13 @@ def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ..
 
 
 def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_name: str) -> None:
-    tasks = lab.tasks()
-    suite = lab.frozen_suite(tasks)
-    require_nothing_readable(lab.workspace, suite)
-    sandbox = open_sandbox(sandbox_name, lab.settings)
-    _clear(sandbox)
-    mine = {item.run.task for item in planned}
-    supplied = provide(lab, sandbox, [task for name, task in tasks.items() if name in mine])
-    planned = tuple(item for item in planned if item.run.task in supplied.ready)
-    bench = Bench(
-        sandbox=sandbox,
-        image=lab.settings.image,
-        limits=lab.settings.run_limits,
-        repository=lab.repository,
-        suite_version=suite.version,
-        workspace_id=lab.workspace.label,
-        now=now,
-    )
     pace = Pace(len(planned))
-    session = Session(
-        workspace=lab.workspace,
-        bench=bench,
-        tasks=tasks,
-        configurations={found.id: found for found in read_configurations(lab.workspace)},
-        listener=lambda event: _tell(lab, person, event, pace),
-        surroundings=supplied.ready,
+    session, planned = open_session(
+        lab, planned, sandbox_name, lambda event: _tell(lab, person, event, pace)
     )
-    say(f"{person.name}: {counted(len(planned), 'run')} in {sandbox.name}")
+    session.rehearse(planned, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
+    say(f"{person.name}: {counted(len(planned), 'run')} in {session.bench.sandbox.name}")
     session.run_all(planned)
-
-
-def _clear(sandbox: Sandbox) -> None:
-    for line in sandbox.clean():
-        say(f"removed what a killed labkit left: {line}")
 
 
 def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
@@ -132,7 +95,7 @@ def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
         rest = f"trying again ({event.tries_left} left)" if event.tries_left else "recorded missing"
         say(f"{place}: broken by the infrastructure, {rest}: {event.failure}")
         return
-    _record(lab, person, event.run)
+    record(lab, person, event.run)
     say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
 
 

@@ -107,6 +107,8 @@ def survey(lab: Lab, *, frozen: bool = True) -> Survey:
     for task in made.tasks.values():
         _look_at(made, task)
     _look_at_mix(made)
+    if made.suite is None:
+        _look_at_chosen(made)
     if made.suite:
         _look_at_suite(made, made.suite)
     return made
@@ -118,6 +120,21 @@ def _look_at_mix(made: Survey) -> None:
         weight = Weight.ADVICE if made.suite else Weight.MIX
         for problem in mix_problems(made.lab.settings, _tasks(made), made.people):
             made.note(problem, "write more tasks: labkit task new", weight=weight)
+
+
+def _look_at_chosen(made: Survey) -> None:
+    """Note what labkit.yaml chooses and nobody has written."""
+    settings = made.lab.settings
+    for name, tasks in (
+        ("second_attempts", settings.second_attempts),
+        ("smoke", settings.smoke),
+    ):
+        for task in tasks:
+            if not made.lab.workspace.task(task).is_file():
+                made.note(
+                    f"{name} in labkit.yaml names {task}, and there is no such task",
+                    "labkit task list shows the tasks",
+                )
 
 
 def _look_at_suite(made: Survey, suite: Suite) -> None:

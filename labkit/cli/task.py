@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import authoroptions
+from labkit.cli import authoroptions, byhandoptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -205,17 +205,40 @@ def seal(
 
 @app.command()
 def freeze(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TASK]...", show_default=False, help="With --more-attempts: only these."
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Freeze anew; only before the first run.")
     ] = False,
     pilot: Annotated[
         bool, typer.Option("--pilot", help="Allow fewer tasks than a course asks for.")
     ] = False,
+    more_attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--more-attempts",
+            metavar="N",
+            min=1,
+            max=8,
+            show_default=False,
+            help="After the first runs: plan so many attempts more.",
+        ),
+    ] = None,
     me: Me = "",
 ) -> None:
     """Freeze tasks, configurations and the plan of runs."""
     from labkit.cli import freezing
 
+    if more_attempts is not None or tasks:
+        from labkit.cli import moreattempts
+
+        moreattempts.require_alone(more_attempts, again=again, pilot=pilot)
+        moreattempts.add_attempts(me, more_attempts or 0, tasks or [])
+        return
     freezing.freeze(me, again=again, pilot=pilot)
 
 
@@ -227,10 +250,36 @@ def run(
             metavar="[RUN]...", show_default=False, help="Only these [default: all of yours]."
         ),
     ] = None,
+    manual: byhandoptions.Manual = "",
+    export: byhandoptions.Export = None,
+    finish: byhandoptions.Finish = "",
+    folder: byhandoptions.Folder = None,
+    transcripts: byhandoptions.Transcripts = None,
+    minutes: byhandoptions.Minutes = None,
+    interventions: byhandoptions.Interventions = None,
+    stepped: byhandoptions.Stepped = None,
+    notes: byhandoptions.Notes = "",
+    abandon: byhandoptions.Abandon = "",
+    because: byhandoptions.Because = "",
     sandbox: SandboxName = "auto",
     me: Me = "",
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
+    if manual or finish or abandon:
+        from labkit.cli import byhand
+
+        answers = byhand.Answers(
+            folder=folder,
+            transcripts=tuple(transcripts or ()),
+            minutes=minutes,
+            count=interventions,
+            lines=tuple(stepped or ()),
+            notes=notes,
+        )
+        asked = byhand.Asked(
+            manual=manual, finish=finish, abandon=abandon, export=export, because=because
+        )
+        raise typer.Exit(byhand.by_hand(me, runs or [], asked, answers, sandbox))
     from labkit.cli import running
 
     raise typer.Exit(running.run_mine(me, runs or [], sandbox))

@@ -154,12 +154,24 @@ class Outcome:
     """What it ran in: the image's id, or for bubblewrap a description of the environment."""
 
 
+class Taker(Protocol):
+    """What a command's output is written to: a file, or what hands it on."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take a piece whole."""
+        ...
+
+    def flush(self) -> object:
+        """Make sure that it is kept."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
     """Where the command's output goes while it runs."""
 
-    stdout: IO[bytes]
-    stderr: IO[bytes]
+    stdout: Taker
+    stderr: Taker
     home: IO[bytes] | None = None
     """Where `Spec.home` goes, as a tar whose names start with the folder's last component.
 

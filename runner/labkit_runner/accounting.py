@@ -85,7 +85,7 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         login=job.configuration.login,
         base_tree=job.base.tree,
         result_tree=done.difference.result_tree,
-        digests={path.name: _file_digest(path) for path in sorted(folder.iterdir())},
+        digests={path.name: file_digest(path) for path in sorted(folder.iterdir())},
         left_out=done.difference.left_out,
         cut_bytes=done.outcome.cut_bytes,
         earlier_failures=job.earlier_failures,
@@ -154,6 +154,7 @@ def _remarks(done: Done) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:_MOST_REMARKS]
 
 
-def _file_digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

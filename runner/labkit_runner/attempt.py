@@ -27,14 +27,13 @@ from labkit_runner.accounting import Done, account_of, record_of
 from labkit_runner.agents import start
 from labkit_runner.agents.interface import GATEWAY_PORT, HOME, INPUTS, WORKSPACE, Launch, Request
 from labkit_runner.ending import decide
+from labkit_runner.gateway.host import SOCKET
 from labkit_runner.gateway.wire import Wire
-from labkit_runner.job import Bench, Job
+from labkit_runner.job import Bench, Job, Way
 from labkit_runner.voided import Voided, broken
 
 _MOST_FILE_BYTES = 50_000_000
 _STARTER = Path(start.__file__).read_bytes()
-SOCKET = "gateway.sock"
-"""The gateway's socket, in the folder that it shares with the agent."""
 
 
 def request(
@@ -58,7 +57,7 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     agent fails, is out of time or leaves too much is a result.
     """
     launch = job.agent.launch(request(job.planned, job.task, job.configuration, job.api))
-    with _new_folder(target) as folder:
+    with new_folder(target) as folder:
         started = bench.now().isoformat(timespec="seconds")
         outcome, difference, wire, why = _execute(bench, job, launch, folder)
         account = account_of(job, launch, folder, outcome)
@@ -80,22 +79,25 @@ def _execute(
 ) -> tuple[Outcome, TreeDiff, Wire | None, str]:
     """Run the agent, with its way to the model beside it where it has one."""
     halt = Halt()
+    way: Way | None = None
     stdout = launch.transcript if not launch.transcript_path else "stdout.txt"
     with ExitStack() as stack:
-        way = None
         if job.route is not None:
             wire_file = stack.enter_context((folder / "wire.jsonl").open("wb"))
             way = stack.enter_context(job.route.opened(wire_file, halt))
+        shown = stack.enter_context((folder / stdout).open("wb"))
+        seat = job.seat(shown) if job.seat else None
         streams = Streams(
-            stdout=stack.enter_context((folder / stdout).open("wb")),
+            stdout=seat or shown,
             stderr=stack.enter_context((folder / "stderr.txt").open("wb")),
             home=stack.enter_context((folder / "home.tar").open("wb")),
         )
         spec = _spec(bench, job, launch, channel=way.channel if way else "", halt=halt)
+        spec = replace(spec, keyboard=seat)
         outcome, difference = bench.sandbox.run(
             spec, streams, lambda stream: _collect(stream, bench, job)
         )
-        return outcome, difference, way.finish() if way else None, halt.why
+    return outcome, difference, way.wire if way else None, halt.why
 
 
 def _spec(bench: Bench, job: Job, launch: Launch, *, channel: str, halt: Halt) -> Spec:
@@ -144,7 +146,7 @@ def _write_evidence(folder: Path, outcome: Outcome, difference: TreeDiff) -> Non
 
 
 @contextmanager
-def _new_folder(target: Path) -> Iterator[Path]:
+def new_folder(target: Path) -> Iterator[Path]:
     """Give a scratch folder that becomes `target` at the end.
 
     When the infrastructure fails, the error takes it along; on any other failure it vanishes.

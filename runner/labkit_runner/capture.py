@@ -4,8 +4,10 @@ The folder comes as a tar that any process of the run may have filled: it is rea
 and nothing in it is opened by name on this machine.
 """
 
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 from labkit.archive import Entry, Kind, read_tar, write_tar
@@ -57,3 +59,16 @@ def capture(home: IO[bytes], launch: Launch) -> Captured:
     except (ReturnedTooLargeError, InfrastructureError) as error:
         note = f"the agent's own folder was not read to its end: {error.message}"
     return Captured(transcript=transcript, sessions=sessions, note=note)
+
+
+def read_sessions(path: Path) -> dict[str, bytes]:
+    """Return the files of a `sessions.tar` by their path; none where there is no such file."""
+    if not path.is_file():
+        return {}
+    found = {}
+    with tarfile.open(path, encoding="utf-8", errors="surrogateescape") as tar:
+        for member in tar:
+            content = tar.extractfile(member) if member.isreg() else None
+            if content is not None:
+                found[member.name] = content.read()
+    return found

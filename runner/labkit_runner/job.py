@@ -12,11 +12,23 @@ from labkit.export import Base
 from labkit.git import Repository
 from labkit.model import Api
 from labkit.plan import PlannedRun
-from labkit.sandbox.interface import Halt, Limits, Sandbox
+from labkit.sandbox.interface import Halt, Keyboard, Limits, Sandbox
 from labkit.tasks import Task
 from labkit_runner.agents.interface import Agent
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.readback import NOTHING_READ, ReadBack
+
+
+class Seat(Keyboard, Protocol):
+    """A person's terminal: what is written to it is shown there."""
+
+    def write(self, data: bytes, /) -> int:
+        """Show something, and keep it."""
+        ...
+
+    def flush(self) -> None:
+        """Make sure that it is kept."""
+        ...
 
 
 class Way(Protocol):
@@ -25,8 +37,9 @@ class Way(Protocol):
     channel: str
     """What `Spec.channel` says."""
 
-    def finish(self) -> Wire:
-        """Close it, and return what went over it."""
+    @property
+    def wire(self) -> Wire:
+        """What went over it; all of it once its context is left."""
         ...
 
 
@@ -38,6 +51,10 @@ class Route(Protocol):
 
         Raises InfrastructureError when it cannot be opened.
         """
+        ...
+
+    def to(self, url: str) -> "Route":
+        """Return the way to a model at another place on this machine, which needs no key."""
         ...
 
 
@@ -74,6 +91,11 @@ class Job:
     readback: ReadBack = NOTHING_READ
     memory: Mapping[str, str] = field(default_factory=dict)
     """Digests of the files that instruct or set the agent, by path."""
+    seat: Callable[[IO[bytes]], Seat] | None = None
+    """The terminal of a person who does the run by hand, given the file that keeps what it shows.
+
+    None: the agent works alone.
+    """
     built: Built = NOTHING_BUILT
     """What build commands did to the base; it is in `base_tar` already."""
     earlier_failures: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from labkit.configurations import Configuration
 from labkit.corrections import read_corrections
 from labkit.errors import IntegrityError, PhaseError
+from labkit.evidence import unvouched_plans
 from labkit.fields import canonical_json, first_words, read_bytes
 from labkit.model import TaskId
 from labkit.readable import Known, still_readable
@@ -55,6 +56,7 @@ def changed_since(
     changed += [f"configuration {name} (gone)" for name in suite.configurations if name not in here]
     if digest(read_bytes(workspace.plan)) != suite.plan:
         changed.append("plan.csv")
+    changed += [f"{name} (no log tells of it)" for name in unvouched_plans(workspace)]
     return changed
 
 

@@ -1,32 +1,26 @@
 """Runs in their planned order: retried, resumed, never redone and never lost."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from labkit.building import (
-    NOTHING_BUILT,
-    Built,
-    NotBuilt,
     Surroundings,
-    Workbench,
-    build_tree,
 )
-from labkit.configurations import Configuration
-from labkit.errors import InfrastructureError, InputError, ToolError, refuse
-from labkit.export import Base, read_base, workspace_tar
-from labkit.instructions import instructing, laid, read_instructions
+from labkit.errors import InputError, ToolError, refuse
+from labkit.instructions import instructing, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit_runner.agents.interface import WORKSPACE
-from labkit_runner.agents.registry import agent_named
+from labkit_runner.arms import Arm
 from labkit_runner.attempt import perform, request
 from labkit_runner.crew import Crew, Gate
+from labkit_runner.ground import Grounds, building
 from labkit_runner.job import Bench, Job
+from labkit_runner.readback import NOTHING_READ
+from labkit_runner.rehearse import rehearse
 from labkit_runner.stopping import Stop
 from labkit_runner.tries import Listener, Progress, Shelf, Tries
 
@@ -45,7 +39,7 @@ class Session:
     workspace: Workspace
     bench: Bench
     tasks: dict[TaskId, Task]
-    configurations: dict[ConfigurationId, Configuration]
+    arms: Mapping[ConfigurationId, Arm]
     listener: Listener
     surroundings: Mapping[TaskId, Surroundings] = field(default_factory=dict)
     """What tasks are run in; a task without uses the bench's own image."""
@@ -55,15 +49,11 @@ class Session:
     gate: Gate = let_all
     """Whether a pair may be begun: it would be within the budget."""
     stop: Stop = field(default_factory=Stop)
-    bases: Callable[[TaskId], "_Start"] = field(init=False)
-    starts: Callable[[TaskId, str], "_Start"] = field(init=False)
-    _starting: threading.Lock = field(init=False, default_factory=threading.Lock)
+    grounds: Grounds = field(init=False)
 
     def __post_init__(self) -> None:
-        # The runs of a task are planned one after the other, and a base may be large: keep few,
-        # and what the two sides of a comparison make of them.
-        object.__setattr__(self, "bases", lru_cache(maxsize=self.jobs)(self._base))
-        object.__setattr__(self, "starts", lru_cache(maxsize=2 * self.jobs)(self._start))
+        found = Grounds(self.workspace, self.bench, self.tasks, self.surroundings, keep=self.jobs)
+        object.__setattr__(self, "grounds", found)
 
     def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
         """Perform the runs, begun in this order, and return the finished ones.
@@ -100,6 +90,19 @@ class Session:
             )
         return tuple(finished)
 
+    def rehearse(self, planned: Sequence[PlannedRun], tell: Callable[[Arm], None]) -> None:
+        """Rehearse each configuration that asks a model, on the first run planned for it.
+
+        Raises InputError with what is broken; `tell` hears which one is begun.
+        """
+        self._require_launchable(planned)
+        first = {item.run.configuration: item for item in reversed(planned)}
+        for configuration, item in sorted(first.items()):
+            arm = self.arms[configuration]
+            if arm.route is not None and arm.agent.rehearsed("true"):
+                tell(arm)
+                rehearse(self.bench, self.job(item), arm.route.to)
+
     def _last_reason(self, run: RunId) -> str:
         return load_missing(self._shelf.lost(run)).reasons[-1]
 
@@ -111,86 +114,40 @@ class Session:
         problems: dict[str, None] = {}
         for item in planned:
             task = self.tasks[item.run.task]
-            configuration = self.configurations[item.run.configuration]
+            arm = self.arms[item.run.configuration]
             try:
-                agent = agent_named(configuration.agent, self.workspace)
-                agent.launch(request(item, task, configuration))
-                read_instructions(self.workspace, configuration.instructions)
+                arm.agent.launch(request(item, task, arm.configuration, arm.api))
+                read_instructions(self.workspace, arm.configuration.instructions)
             except InputError as error:
                 problems.update(dict.fromkeys(error.problems))
         refuse(tuple(problems), hint="mend the configuration or its steps")
 
     def _end(self, item: PlannedRun) -> None:
         """End a run that is at work; it may be building its base yet."""
-        for name in (str(item.run), _building(item.run.task)):
+        for name in (str(item.run), building(item.run.task)):
             self.bench.sandbox.kill({"labkit.lab": self.bench.workspace_id, "labkit.run": name})
 
     def _attempt(self, item: PlannedRun, before: MissingRecord) -> RunRecord:
-        job = replace(self._job(item), earlier_failures=before.reasons, voided=before.voided)
+        job = replace(self.job(item), earlier_failures=before.reasons, voided=before.voided)
         return perform(self.bench, job, self._shelf.raw / str(item.run))
 
-    def _job(self, item: PlannedRun) -> Job:
+    def job(self, item: PlannedRun) -> Job:
+        """Return a planned run with everything it needs."""
         task = self.tasks[item.run.task]
-        configuration = self.configurations[item.run.configuration]
-        with self._starting:  # what two runs at once start from is made once
-            start = self.starts(task.id, configuration.instructions)
-        agent = agent_named(configuration.agent, self.workspace)
+        arm = self.arms[item.run.configuration]
+        ground = self.grounds.of(task.id, arm.configuration.instructions)
+        place = arm.surroundings.get(task.id) or self.surroundings.get(task.id)
         return Job(
             planned=item,
             task=task,
-            configuration=configuration,
-            agent=agent,
-            memory=instructing(start.built.over(start.base.files()), agent.memory, WORKSPACE),
-            base=start.base,
-            base_tar=start.tar,
-            surroundings=self.surroundings.get(task.id),
-            built=start.built,
-        )
-
-    def _start(self, name: TaskId, instructions: str) -> "_Start":
-        """Return what a task's runs start from under configurations with these instructions.
-
-        Raises InputError when the base has no room for them.
-        """
-        start = self.bases(name)
-        files = read_instructions(self.workspace, instructions)
-        built = laid(start.built, files, start.base.files()) if files else start.built
-        tree = built.over(start.base.files())
-        tar = workspace_tar(self.bench.repository, start.base, files=tree.values(), laid=files)
-        return replace(start, built=built, tar=tar)
-
-    def _base(self, name: TaskId) -> "_Start":
-        """Return a task's base; what its build commands make is in it already, but no tar yet.
-
-        Raises InfrastructureError when they fail: nothing can be measured then.
-        """
-        base = read_base(self.bench.repository, self.tasks[name].base)
-        return _Start(base=base, built=self._built(name, base))
-
-    def _built(self, name: TaskId, base: Base) -> Built:
-        place = self.surroundings.get(name)
-        if place is None or not place.build:
-            return NOTHING_BUILT
-        bench = Workbench(
-            sandbox=self.bench.sandbox,
+            configuration=arm.configuration,
+            agent=arm.agent,
+            base=ground.base,
+            base_tar=ground.tar,
             surroundings=place,
-            limits=self.bench.limits,
-            labels={"labkit.lab": self.bench.workspace_id, "labkit.run": _building(name)},
+            route=arm.route,
+            api=arm.api,
+            readback=arm.readback.get(place.image, NOTHING_READ) if place else NOTHING_READ,
+            memory=instructing(ground.tree, arm.agent.memory, WORKSPACE),
+            built=ground.built,
         )
-        built = build_tree(bench, base.files())
-        if isinstance(built, NotBuilt):
-            raise InfrastructureError(f"task {name} could not be set up: {built.reason}")
-        return built
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Start:
-    """What the runs of a task start from."""
-
-    base: Base
-    built: Built
-    tar: bytes = b""
-
-
-def _building(task: TaskId) -> str:
-    return f"build of {task}"

@@ -47,6 +47,8 @@ class Broken(StrEnum):
     """The engine, the disk, or somebody who killed it from outside."""
     INTERRUPTED = "interrupted"
     """By Ctrl-C, or together with labkit itself."""
+    ABANDONED = "abandoned"
+    """By the person who did the run by hand."""
 
     @property
     def lasts(self) -> bool:

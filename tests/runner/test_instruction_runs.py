@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from gitrepo import make_project
-from runs import A, B, Lab, a_configuration
+from runs import A, B, Lab, a_configuration, arms
 
 from labkit.errors import InputError
 from labkit.model import RunId
@@ -31,7 +31,7 @@ def lab_of(folder: Path, sandbox: Sandbox) -> Lab:
 
 def session_of(lab: Lab) -> Session:
     sides = {A: a_configuration(A), B: a_configuration(B, instructions="rules")}
-    return replace(lab.session("bug-a"), configurations=sides)
+    return replace(lab.session("bug-a"), arms=arms(lab.workspace, *sides.values()))
 
 
 def test_only_one_side_finds_them_and_neither_hands_them_in(

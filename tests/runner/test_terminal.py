@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,8 @@ if sys.platform != "win32":
     import termios
 
 INSIDE = Entry(path=b"terminal.py", kind=Kind.FILE, data=Path(terminal.__file__).read_bytes())
-PROGRAM = ("python3", "/labkit/terminal.py", "3")
-
-
 LIMITS = Limits(seconds=30, memory=512, processes=64, scratch=64)
+PROGRAM = ("python3", "/labkit/terminal.py", "3")
 
 
 @dataclass
@@ -64,7 +62,7 @@ class Sitting:
             limits=self.limits,
             keyboard=own,
         )
-        streams = Streams(stdout=own, stderr=io.BytesIO())  # type: ignore[arg-type] # writes only
+        streams = Streams(stdout=own, stderr=io.BytesIO())
         outcome, self.left = self.sandbox.run(spec, streams, _files)
         self.cut = own.cut
         acting.join(5)
@@ -115,7 +113,7 @@ def test_the_size_of_the_window_is_told_again(bubblewrap_sandbox: Sandbox) -> No
 
 
 def test_the_deadline_ends_a_session_and_gives_the_terminal_back(sandbox: Sandbox) -> None:
-    sitting = Sitting(sandbox, limits=Limits(seconds=2, memory=512, processes=64, scratch=64))
+    sitting = Sitting(sandbox, limits=replace(LIMITS, seconds=2))
     with at_a_terminal() as person:
         before = termios.tcgetattr(person.own)
         outcome = sitting.of(person, lambda _: None, "sh", "-c", "echo y > b; sleep 60")

@@ -14,19 +14,21 @@ class Events:
         self._data: list[bytes] = []
         self._size = 0
         self._first = True
+        self._returned = False
+        """The last byte was a \\r: a \\n that follows belongs to it."""
 
     def feed(self, piece: bytes) -> list[str]:
         """Take the next bytes and return the data of every event that is whole by now."""
+        if self._returned and piece:
+            piece, self._returned = piece.removeprefix(b"\n"), False
+        look = len(self._rest)  # there is no end of a line in what came before
         self._rest += piece
         found: list[str] = []
         start = 0
-        # What was looked through before need not be looked through again, but for a last \r.
-        look = max(0, len(self._rest) - len(piece) - 1)
         while end := _LINE_END.search(self._rest, look):
-            if end[0] == b"\r" and end.end() == len(self._rest):
-                break  # its \n may be on the way
             self._line(bytes(self._rest[start : end.start()]), found)
             start = look = end.end()
+            self._returned = end[0] == b"\r" and start == len(self._rest)
         del self._rest[:start]
         if len(self._rest) > _MOST:
             self._rest.clear()
