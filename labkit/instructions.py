@@ -144,6 +144,8 @@ def instructing(
     `files` lie below `place`; `patterns` are those of the agent (`labkit.globs`). A link counts as
     what it leads to inside the tree.
     """
+    if not patterns:
+        return {}
     return {
         f"{place}/{name}": hashlib.sha256(_behind(entry, files).data).hexdigest()
         for path, entry in sorted(files.items())

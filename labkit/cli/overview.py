@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from labkit.cli.lab import Lab
+from labkit.cli.seen import seen
 from labkit.cli.states import NEXT, State, standing
 from labkit.errors import LabkitError
 from labkit.fields import counted, first_words
@@ -25,6 +26,7 @@ def overview(lab: Lab) -> str:
     suite = read_suite(lab.workspace.suite)
     lines.append(f"suite {suite.version}: {counted(len(suite.tasks), 'task')}; {suite.difference}")
     lines += [*_runs(done), *_by_hand(lab)]
+    lines += [f"  {sentence}" for sentence in seen(lab)]
     phase, turn = next(_open_steps(lab, done))
     return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from labkit.cli.console import Pace, say
 from labkit.cli.lab import Lab, now
+from labkit.cli.seen import seen
 from labkit.cli.sessions import open_session, runner
 from labkit.errors import InputError
 from labkit.evidence import LOGGED_RUN, unlogged_runs
@@ -38,6 +39,8 @@ def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
         for item in _mine(lab, person, runs)
         if item.run not in progress(lab.workspace).finished
     ]
+    for sentence in seen(lab):
+        say(f"so far, {sentence}")
     for item in left:
         say(f"missing: {item.run}: {lab.workspace.missing(item.run)}")
     return 1 if left else 0

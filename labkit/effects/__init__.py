@@ -7,18 +7,17 @@ was declared, and that must differ. What is not known is said as not known, neve
 
 from labkit.effects.finding import Finding, Kind, Weight, attributable
 from labkit.effects.independence import same_answers, same_trees
-from labkit.effects.pairs import Pair, pairs_of, parts_of
 from labkit.effects.seen import effects
+from labkit.effects.told import compared, effort_of
 
 __all__ = [
     "Finding",
     "Kind",
-    "Pair",
     "Weight",
     "attributable",
+    "compared",
     "effects",
-    "pairs_of",
-    "parts_of",
+    "effort_of",
     "same_answers",
     "same_trees",
 ]

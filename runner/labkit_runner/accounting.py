@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labkit.archive import Kind
 from labkit.model import Ending
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Outcome
 from labkit.treediff import TreeDiff
-from labkit_runner.agents.interface import Account, Launch, Left
+from labkit_runner.agents.interface import HOME, Account, Launch, Left
 from labkit_runner.capture import capture
-from labkit_runner.gateway.answers import answers_digest
+from labkit_runner.gateway.answers import answered_by, answers_digest
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
 
@@ -73,13 +74,13 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         model=job.configuration.model,
         turns=wire.answered if wire else account.turns,
         **_metered(wire),
-        answers_digest=_answers(folder),
+        **_answered(folder / "wire.jsonl"),
         claimed=_claimed(account),
         final_message=account.final_message,
         argv=_without_prompt(done.launch.argv, job.task.prompt),
         variables=tuple(sorted(done.launch.environment)),
         binary_digest=job.readback.digest,
-        memory=job.memory,
+        memory={**job.memory, **_settings(job, done.launch)},
         remarks=_remarks(done),
         login=job.configuration.login,
         base_tree=job.base.tree,
@@ -105,12 +106,30 @@ def _metered(wire: Wire | None) -> dict[str, Any]:
     }
 
 
-def _answers(folder: Path) -> str:
-    path = folder / "wire.jsonl"
-    if not path.is_file():
-        return ""
-    with path.open("rb") as lines:
-        return answers_digest(lines)
+def _answered(wire: Path) -> dict[str, Any]:
+    """Return what the model answered as one digest, and who did."""
+    if not wire.is_file():
+        return {}
+    with wire.open("rb") as lines:
+        digest = answers_digest(lines)
+    with wire.open("rb") as lines:
+        return {"answers_digest": digest, "answered_by": answered_by(lines)}
+
+
+def _settings(job: Job, launch: Launch) -> dict[str, str]:
+    """Return the digests of the files that labkit sets the agent with, by path in the sandbox.
+
+    Nothing is told of a home that holds a login.
+    """
+    homes = {} if job.configuration.login == "subscription" else {HOME: launch.home}
+    return {
+        f"{folder}/{entry.path.decode(errors='backslashreplace')}": hashlib.sha256(
+            entry.data
+        ).hexdigest()
+        for folder, entries in {**homes, **launch.fixed}.items()
+        for entry in entries
+        if entry.kind in (Kind.FILE, Kind.EXECUTABLE)
+    }
 
 
 def _without_prompt(argv: tuple[str, ...], prompt: str) -> tuple[str, ...]:

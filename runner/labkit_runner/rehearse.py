@@ -17,13 +17,11 @@ from labkit.records import RunRecord
 from labkit_runner.attempt import perform
 from labkit_runner.job import Bench, Job, Route
 from labkit_runner.rehearsal.play import Played, playing
-from labkit_runner.rehearsal.script import Script, Turn
+from labkit_runner.rehearsal.script import Script
 
 _FILE = "labkit-rehearsal.txt"
 _PROMPT = f"This is a rehearsal. Write the word done into the file {_FILE}.\n"
-_LAST_WORDS = "The rehearsal is over."
 _SECONDS = 180.0
-_TURNS = 2
 
 
 def rehearse(bench: Bench, job: Job, route_to: Callable[[str], Route]) -> None:
@@ -32,10 +30,7 @@ def rehearse(bench: Bench, job: Job, route_to: Callable[[str], Route]) -> None:
     `job` is any run of the configuration: only what it starts from is used. `route_to` makes the
     way to a model at an address of this machine.
     """
-    agent = job.agent
-    script = Script(
-        turns=(*agent.rehearsed(f"echo done > {_FILE}"), Turn(text=_LAST_WORDS)), main_text=""
-    )
+    script = Script(turns=job.agent.rehearsed(f"echo done > {_FILE}"))
     with playing(script) as played, tempfile.TemporaryDirectory(prefix="labkit-rehearsal-") as made:
         trial = replace(
             job,
@@ -50,7 +45,7 @@ def rehearse(bench: Bench, job: Job, route_to: Callable[[str], Route]) -> None:
             problems = [error.message]
         else:
             patch = (folder / "diff.patch").read_bytes()
-            problems = list(_problems(job, record, patch))
+            problems = list(_problems(job, record, patch, turns=len(script.turns)))
     if problems:
         raise InputError(
             f"the rehearsal of configuration {job.configuration.id} failed: {problems[0]}",
@@ -63,12 +58,12 @@ def _url(played: Played, api: Api | None) -> str:
     return f"{played.url}/v1" if api in (Api.RESPONSES, Api.CHAT) else played.url
 
 
-def _problems(job: Job, record: RunRecord, patch: bytes) -> Iterator[str]:
+def _problems(job: Job, record: RunRecord, patch: bytes, *, turns: int) -> Iterator[str]:
     configuration = job.configuration
     if record.ending is not Ending.COMPLETED:
         yield f"{configuration.agent} ended as {record.ending}{_because(record.why)}"
-    if (record.turns or 0) < _TURNS:
-        yield f"its model was asked {record.turns or 0} times, where the script has {_TURNS} turns"
+    if (record.turns or 0) < turns:
+        yield f"its model was asked {record.turns or 0} times, where the script has {turns} turns"
     elif _FILE.encode() not in patch:
         yield f"{configuration.agent} could not run a command: the file {_FILE} is not there"
     asked = record.fingerprint.get("model")

@@ -133,8 +133,9 @@ class ClaudeCode:
         )
 
     def rehearsed(self, command: str) -> tuple[Turn, ...]:
-        """Return the turns in which a model has it run a shell command."""
-        return (Turn(calls=(ToolCall(name="Bash", input={"command": command}),)),)
+        """Return the turns in which a model has it run a shell command; for rehearsals."""
+        call = ToolCall(name="Bash", input={"command": command, "description": "Rehearse"})
+        return (Turn(calls=(call,)), Turn(text="Done."))
 
     def account(self, left: Left) -> Account:
         """Read its end record."""

@@ -139,8 +139,9 @@ class Codex:
         )
 
     def rehearsed(self, command: str) -> tuple[Turn, ...]:
-        """Return the turns in which a model has it run a shell command."""
-        return (Turn(calls=(ToolCall(name="exec_command", input={"cmd": command}),)),)
+        """Return the turns in which a model has it run a shell command; for rehearsals."""
+        call = ToolCall(name="exec_command", input={"cmd": command})
+        return (Turn(calls=(call,)), Turn(text="Done."))
 
     def account(self, left: Left) -> Account:
         """Read its end record."""

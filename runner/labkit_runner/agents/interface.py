@@ -134,7 +134,7 @@ class Agent(Protocol):
         ...
 
     def rehearsed(self, command: str) -> tuple[Turn, ...]:
-        """Return the turns in which a model has it run a shell command; for rehearsals."""
+        """Return a session in which a model has it run a shell command and end; none: unknown."""
         ...
 
     def account(self, left: Left) -> Account:

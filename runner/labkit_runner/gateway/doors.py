@@ -9,7 +9,9 @@ from labkit_runner.gateway.apis import APIS
 from labkit_runner.gateway.apis.interface import Api, Route
 
 _HERE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
-_QUERY = re.compile(r"[A-Za-z0-9._~%&=+,:$-]*")
+_QUERY = re.compile(r"[A-Za-z0-9._~%&=+,:-]*")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+_MOST_PAIRS = 20
 _KEYS = frozenset(("key", "api_key", "api-key", "apikey", "access_token", "oauth_token", "token"))
 _HOP = frozenset(
     {
@@ -90,10 +92,14 @@ class Doors:
 
 
 def _kept(query: str) -> str:
-    """Return a query without keys; raises RefusedError when it is none."""
-    if not _QUERY.fullmatch(query):
-        raise RefusedError("the query has characters that do not belong there")
+    """Return a query without keys; raises RefusedError when it is none.
+
+    Names with a dollar would override method and headers at some providers.
+    """
     pairs = parse_qsl(query, keep_blank_values=True)
+    plain = all(_NAME.fullmatch(name) and value.isprintable() for name, value in pairs)
+    if not (plain and _QUERY.fullmatch(query) and len(pairs) <= _MOST_PAIRS):
+        raise RefusedError("the query has what does not belong there")
     kept = [(name, value) for name, value in pairs if name.lower() not in _KEYS]
     if len(kept) == len(pairs):
         return f"?{query}" if query else ""

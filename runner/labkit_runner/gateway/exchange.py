@@ -127,10 +127,10 @@ class Exchange:
         except UnreadableError as error:
             raise BrokenError("dropped", str(error), status=502) from error
         answer = web.StreamResponse(status=upstream.status, reason=upstream.reason)
-        for name, value in returned(upstream.headers.items()):
-            if self._way.secret.found(value):
-                raise self._leak()
-            answer.headers.add(name, value)
+        headers = returned(upstream.headers.items())
+        if self._way.secret.found(f"{upstream.reason}\n{headers}"):
+            raise self._leak()
+        answer.headers.extend(headers)
         return answer
 
     async def _hand_back(

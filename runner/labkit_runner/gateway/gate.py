@@ -17,6 +17,7 @@ from labkit_runner.gateway.listening import Connection
 
 MOST_BODY = 64 << 20
 _MOST_BODIES = 256 << 20
+_LONG_BODY = 1 << 20
 _BODY_SECONDS = 60.0
 _LONGEST = 300
 
@@ -61,6 +62,9 @@ class Gate:
             raise RefusedError("only HTTP/1.1 is spoken here", status=505)
         if request.headers.get(hdrs.UPGRADE):
             raise RefusedError("the connection stays HTTP/1.1", status=426)
+        codings = request.headers.getall(hdrs.TRANSFER_ENCODING, [])
+        if codings and (codings != ["chunked"] or hdrs.CONTENT_LENGTH in request.headers):
+            raise RefusedError("the length of its body can be read in two ways", status=400)
         hosts = request.headers.getall(hdrs.HOST, [])
         return self._doors.find(request.method, request.raw_path, hosts)
 
@@ -88,7 +92,12 @@ class Gate:
             return None
         coding = request.headers.get(hdrs.CONTENT_ENCODING, "")
         try:
-            read = await asyncio.to_thread(_read_json, coding, body)
+            # In a thread where it takes long: other answers go on meanwhile.
+            read = (
+                _read_json(coding, body)
+                if len(body) < _LONG_BODY and not coding
+                else await asyncio.to_thread(_read_json, coding, body)
+            )
         except (ValueError, RecursionError, UnreadableError) as error:
             raise RefusedError(f"its body cannot be read: {error}", status=400) from error
         asked = door.api.ask(door.path, read)

@@ -26,6 +26,7 @@ class Connection(RequestHandler):
         super().__init__(server, **settings)
         self._server = server
         self._head: asyncio.TimerHandle | None = None
+        self._begun = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a connection, if there are not too many."""
@@ -43,12 +44,20 @@ class Connection(RequestHandler):
             self._head.cancel()
             self._head = None
 
+    def data_received(self, data: bytes) -> None:
+        """Take what comes."""
+        self._begun = True
+        super().data_received(data)
+
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget the connection."""
+        if self._head is not None and self._begun:
+            self._server.odd("", "", "a connection that ended before its request was whole")
         self.in_time()
         super().connection_lost(exc)
 
     def _late(self) -> None:
+        self._head = None
         self._server.odd("", "", "a connection on which no request came in time")
         self.force_close()
 

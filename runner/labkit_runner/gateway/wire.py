@@ -64,6 +64,8 @@ class Exchange:
     outcome: Outcome
     status: int | None = None
     seconds: float = 0.0
+    first_byte: float | None = None
+    """After how many seconds the answer began; None: it did not."""
     usage: Mapping[str, int] | None = None
     """Tokens by kind; None when the answer told of none."""
     cost: float | None = None
@@ -170,6 +172,7 @@ def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchan
         outcome=Outcome(response["outcome"]),
         status=response["status"],
         seconds=response["seconds"],
+        first_byte=response.get("first_byte"),
         usage=response["usage"],
         cost=response["cost"],
         stop=response["stop"] or "",
