@@ -126,6 +126,14 @@ def not_there(image: str) -> InfrastructureError:
     )
 
 
+def shown(command: str) -> str:
+    """Return a command as people are told of it: of a script, what its first comment says."""
+    lines = [line.strip() for line in command.strip().splitlines()]
+    if len(lines) < 2:  # noqa: PLR2004 - a command of one line says what it does itself
+        return command.strip()
+    return lines[0].lstrip("# ") if lines[0].startswith("#") else f"{lines[0]} ..."
+
+
 class Told:
     """Takes the marks of setup.sh from standard output, and tells of them as they come."""
 
@@ -161,9 +169,9 @@ class Told:
             return
         command = self._commands[int(number) - 1] if number else ""
         if mark == "begin":
-            self._progress(f"  setup {number} of {len(self._commands)}: {command}")
+            self._progress(f"  setup {number} of {len(self._commands)}: {shown(command)}")
         elif mark == "failed":
-            self._failure = f"the setup command {command!r} ended in {code}"
+            self._failure = f"the setup command {shown(command)!r} ended in {code}"
         elif mark == "venv":
             self._failure = "no virtual environment could be made: has this Python the module venv"
         elif mark == "broken":
