@@ -30,6 +30,7 @@ from labkit.sandbox.interface import (
     Streams,
     T,
 )
+from labkit.sandbox.keyboard import typing
 from labkit.sandbox.namespace import started
 from labkit.sandbox.packer import read_folder
 from labkit.sandbox.place import Place, lay_out
@@ -108,7 +109,8 @@ class BubblewrapSandbox:
     ) -> Outcome:
         place, group = where.place, where.group
         sizes = (len(spec.returned_tar), len(spec.streamed_tar))
-        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
+        typed = spec.keyboard is not None
+        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes, typed=typed)
         view = command_view(environment, spec, place)
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
         begun = time.monotonic()
@@ -119,7 +121,8 @@ class BubblewrapSandbox:
             watching = running.watching(spec.limits.seconds, spec.halt)
             with running.drained(*takers), watching:
                 running.feed(spec.returned_tar, spec.streamed_tar)
-                code = running.wait()
+                with typing(spec.keyboard, running.feed):
+                    code = running.wait()
             seconds = time.monotonic() - begun
         ended = running.why or _how_ended(code, group)
         output.check_after(ended)

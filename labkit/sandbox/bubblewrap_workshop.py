@@ -122,7 +122,7 @@ class BubblewrapWorkshop:
         argv = bootstrap(command, returned="/workspace", sizes=(len(tree), len(kit)))
         view = setup_view(self._environment, writable, indexes.folders)
         told, tail = Told(making.setup, progress), Tail()
-        output = Output(told, tail, _LIMIT)  # type: ignore[arg-type] # they take bytes, no more
+        output = Output(told, tail, _LIMIT)
         with started(self._bwrap, [*view, "--", *argv]) as running:
             takers = ((running.stdout, output.out), (running.stderr, output.err))
             with running.drained(*takers):

@@ -24,7 +24,8 @@ def container_settings(
     `image` is what the image of the spec was prepared as; `cpus` is what the engine has.
     """
     sizes = (len(spec.returned_tar), len(spec.streamed_tar))
-    command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
+    typed = spec.keyboard is not None
+    command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes, typed=typed)
     return {
         "image": image,
         "entrypoint": command[:1],

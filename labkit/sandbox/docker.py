@@ -29,6 +29,7 @@ from labkit.sandbox.interface import (
     Streams,
     T,
 )
+from labkit.sandbox.keyboard import typing
 from labkit.sandbox.killing import Killer
 from labkit.sandbox.prepared import Furnishing, Prepared, PreparedImages
 from labkit.sandbox.remains import orphans, remove_container
@@ -127,7 +128,8 @@ class DockerSandbox:
                     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                         stdin.sendall(spec.returned_tar)
                         stdin.sendall(spec.streamed_tar)
-                    self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
+                    with typing(spec.keyboard, stdin.sendall):
+                        self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
                 seconds = time.monotonic() - begun
             inspected = self._api.inspect_container(container)
             ended = killer.why or self._how_ended(inspected)

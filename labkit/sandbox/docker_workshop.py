@@ -81,7 +81,7 @@ class DockerWorkshop:
         settings = _settings(self._api, inspected["Id"], argv, indexes, key)
         with self._container(settings) as container:
             told, tail = Told(making.setup, progress), Tail()
-            output = Output(told, tail, _LIMIT)  # type: ignore[arg-type] # they take bytes, no more
+            output = Output(told, tail, _LIMIT)
             with (
                 engine_errors("the engine failed during setup"),
                 attached(self._api, container, output) as stdin,

@@ -75,6 +75,14 @@ class Halt:
             self._end = None
 
 
+class Keyboard(Protocol):
+    """Somebody who types while a command runs."""
+
+    def typing(self, send: Callable[[bytes], None]) -> AbstractContextManager[None]:
+        """Hand on to `send`, while the context lasts, what is typed; nothing once it is over."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
     """One sandboxed command."""
@@ -108,6 +116,11 @@ class Spec:
     """A sidecar's `channel`, shown at CHANNEL; empty: the command can reach nobody."""
     halt: Halt | None = None
     """Who may stop it early: `Ended.STOPPED`."""
+    keyboard: Keyboard | None = None
+    """Whose typing the command finds on descriptor 3, whose end is labkit's: it has to end then.
+
+    Without one, labkit's end is seen to for it.
+    """
     limits: Limits = Limits()
     labels: Mapping[str, str] = field(default_factory=dict)
     """Written on whatever the engine keeps, so that `labkit clean` can find what a crash left."""
@@ -141,12 +154,24 @@ class Outcome:
     """What it ran in: the image's id, or for bubblewrap a description of the environment."""
 
 
+class Taker(Protocol):
+    """What a command's output is written to: a file, or what hands it on."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take a piece whole."""
+        ...
+
+    def flush(self) -> object:
+        """Make sure that it is kept."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
     """Where the command's output goes while it runs."""
 
-    stdout: IO[bytes]
-    stderr: IO[bytes]
+    stdout: Taker
+    stderr: Taker
     home: IO[bytes] | None = None
     """Where `Spec.home` goes, as a tar whose names start with the folder's last component.
 

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.model import Ended
 from labkit.sandbox.bootstrap import READY
-from labkit.sandbox.interface import Collect, T
+from labkit.sandbox.interface import Collect, T, Taker
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -22,7 +22,7 @@ class Sink:
     It never stops taking: a full disk of the host is remembered, and raised by `check`.
     """
 
-    def __init__(self, target: IO[bytes], limit: int) -> None:
+    def __init__(self, target: Taker, limit: int) -> None:
         self.cut = 0
         self._target = target
         self._left = limit
@@ -56,7 +56,7 @@ class Sink:
 class Output:
     """Standard output and standard error of a sandbox, the first opening with the ready mark."""
 
-    def __init__(self, stdout: IO[bytes], stderr: IO[bytes], limit: int) -> None:
+    def __init__(self, stdout: Taker, stderr: Taker, limit: int) -> None:
         self.ready = False
         self._stdout = Sink(stdout, limit)
         self._stderr = Sink(stderr, limit)
