@@ -27,6 +27,7 @@ LEFT = f"{VENV}/labkit-left"
 _LAYOUT = 2
 """Changes whenever environments are made differently, so that old ones are not used."""
 _LAST = 12
+_MOST_SHOWN = 100
 _MARKS = re.compile(r"(begin|failed|finish|venv|broken|left|done)(?: (\d+))?(?: (\d+))?")
 
 
@@ -161,9 +162,9 @@ class Told:
             return
         command = self._commands[int(number) - 1] if number else ""
         if mark == "begin":
-            self._progress(f"  setup {number} of {len(self._commands)}: {command}")
+            self._progress(f"  setup {number} of {len(self._commands)}: {_short(command)}")
         elif mark == "failed":
-            self._failure = f"the setup command {command!r} ended in {code}"
+            self._failure = f"the setup command {_short(command)!r} ended in {code}"
         elif mark == "venv":
             self._failure = "no virtual environment could be made: has this Python the module venv"
         elif mark == "broken":
@@ -183,6 +184,12 @@ class Told:
             "labkit env build tries again",
             more=[f"the last it said:{''.join(last)}"] if last else [],
         )
+
+
+def _short(command: str) -> str:
+    """Return a command as one line that is not long."""
+    line = " ".join(command.split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} ..."
 
 
 class Tail:

@@ -31,7 +31,7 @@ SETTINGS = Entry(path=b"settings.json", kind=Kind.FILE, data=b"{}\n")
 FIXED = replace(PLAIN, fixed={"/etc/labkit-bench": (SETTINGS,)})
 BESIDE = SidecarSpec(
     module="labkit_answering.program",
-    packages=("jinja2",),
+    packages=("aiohttp",),
     folders={"labkit_answering": Path(answering.__file__).parent},
 )
 REACH = (
