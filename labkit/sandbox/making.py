@@ -27,6 +27,7 @@ LEFT = f"{VENV}/labkit-left"
 _LAYOUT = 2
 """Changes whenever environments are made differently, so that old ones are not used."""
 _LAST = 12
+_MOST_SHOWN = 100
 _MARKS = re.compile(r"(begin|failed|finish|venv|broken|left|done)(?: (\d+))?(?: (\d+))?")
 
 
@@ -127,11 +128,12 @@ def not_there(image: str) -> InfrastructureError:
 
 
 def shown(command: str) -> str:
-    """Return a command as people are told of it: of a script, what its first comment says."""
-    lines = [line.strip() for line in command.strip().splitlines()]
-    if len(lines) < 2:  # noqa: PLR2004 - a command of one line says what it does itself
-        return command.strip()
-    return lines[0].lstrip("# ") if lines[0].startswith("#") else f"{lines[0]} ..."
+    """Return a command as one line for people: of a script, what its first comment says."""
+    first, _, rest = command.strip().partition("\n")
+    if first.startswith("#") and rest:
+        return first.lstrip("# ")
+    line = " ".join(command.split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} ..."
 
 
 class Told:

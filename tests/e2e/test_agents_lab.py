@@ -3,9 +3,8 @@
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path
 
-from cli.labs import ANA, BEN, RUNS, STUDENTS, TARA, Lab
+from cli.labs import ANA, RUNS, STUDENTS, TARA, Lab
 
 from labkit.records import load_run
 from labkit.sandbox.indexes import read_indexes
