@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import IO
 
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
@@ -68,6 +69,23 @@ def write_tar(entries: Iterable[Entry], *, prefix: bytes = b"", uid: int = 1000)
                 header.size = len(entry.data)
                 tar.addfile(header, io.BytesIO(entry.data))
     return out.getvalue()
+
+
+def without_folders_above(tar: bytes, folder: str) -> bytes:
+    """Return an archive of labkit's own without the entries of folders that `folder` lies in.
+
+    Who unpacks it may not be allowed to set their owners and modes.
+    """
+    above = {str(path) for path in PurePosixPath(folder.strip("/")).parents}
+    with tarfile.open(fileobj=io.BytesIO(tar), mode="r:", errors="surrogateescape") as archive:
+        members = archive.getmembers()
+        ends = [*(member.offset for member in members[1:]), archive.offset]
+    kept = [
+        tar[member.offset : end]
+        for member, end in zip(members, ends, strict=False)
+        if not (member.isdir() and member.name in above)
+    ]
+    return b"".join([*kept, bytes(2 * tarfile.BLOCKSIZE)])
 
 
 def _parents(path: bytes) -> Iterator[bytes]:

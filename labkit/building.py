@@ -40,11 +40,13 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What build commands did to a tree."""
+    """What was done to a tree before an agent or a test sees it."""
 
     made: Mapping[bytes, Entry] = field(default_factory=dict)
     """New and changed files, and new folders, by path."""
     gone: frozenset[bytes] = frozenset()
+    laid: frozenset[bytes] = frozenset()
+    """Those of `made` that a configuration laid over it; the others are of build commands."""
 
     def over(self, files: Iterable[Entry]) -> dict[bytes, Entry]:
         """Return the tree of `files` as the commands left it."""

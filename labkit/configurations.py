@@ -154,13 +154,19 @@ def read_configurations(workspace: Workspace) -> tuple[Configuration, ...]:
     return found
 
 
+def differing(first: Configuration, other: Configuration) -> tuple[str, ...]:
+    """Return the names of the fields in which two configurations differ; `settings.X` is one."""
+    left, right = first.compared(), other.compared()
+    names = sorted(left.keys() | right.keys())
+    return tuple(name for name in names if left.get(name) != right.get(name))
+
+
 def differences(first: Configuration, other: Configuration) -> tuple[str, ...]:
     """Return what differs between two configurations, one sentence each."""
     left, right = first.compared(), other.compared()
     return tuple(
         f"{name}: {_shown(left.get(name))} against {_shown(right.get(name))}"
-        for name in sorted(left.keys() | right.keys())
-        if left.get(name) != right.get(name)
+        for name in differing(first, other)
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from labkit import journal
+from labkit.declarations import is_signed
 from labkit.errors import IntegrityError, LabkitError
 from labkit.model import Member, RunId
 from labkit.plan import PlannedRun, read_plan
@@ -14,8 +15,11 @@ from labkit.workspace import Workspace
 
 LOGGED_RUN = "run"
 LOGGED_GRADE = "grade"
+LOGGED_PLAN = "more attempts"
 _MADE = {LOGGED_RUN: "run.json", LOGGED_GRADE: "grade.json"}
 """The actions that logs tell of, and the file whose digest stands beside each."""
+Told = tuple[tuple[Member, str], ...]
+"""Who ran a run, and the digest of the run.json that came of it, each time."""
 
 
 def load_intact(
@@ -66,26 +70,54 @@ def _digest(path: Path) -> str:
 
 def _unrecorded(workspace: Workspace, records: Mapping[RunId, RunRecord]) -> Iterator[str]:
     """Yield the runs that the plan and their runner's signed log do not tell of as they are."""
-    logs: dict[Member, list[tuple[str, str]]] = {}
+    everything = told_runs(workspace)
     for item in read_plan(workspace):
-        if item.runner not in logs:
-            logs[item.runner] = _told(workspace, item.runner, LOGGED_RUN)
-        told = [digest for subject, digest in logs[item.runner] if subject == str(item.run)]
+        told = everything.get(item.run, ())
+        names = " and ".join(sorted({str(name) for name, _ in told}))
         if len(told) > 1:
-            yield f"{item.run}: the log of {item.runner} tells of {len(told)} runs of it"
+            yield f"{item.run}: the log of {names} tells of {len(told)} runs of it"
         elif told and workspace.missing(item.run).is_file():
-            yield f"{item.run}: recorded missing, but the log of {item.runner} tells of it"
+            yield f"{item.run}: recorded missing, but the log of {names} tells of it"
         if item.run in records:
             yield from _misfits(workspace, item, records[item.run], told)
 
 
 def _misfits(
-    workspace: Workspace, item: PlannedRun, record: RunRecord, told: list[str]
+    workspace: Workspace, item: PlannedRun, record: RunRecord, told: Told
 ) -> Iterator[str]:
-    if (record.run, record.runner) != (item.run, str(item.runner)):
+    # Another member may have run it (labkit task run --all): that one's log tells of it then.
+    if record.run != item.run:
         yield f"{item.run}: its run.json tells of {record.run} by {record.runner}"
-    if _digest(workspace.run(item.run) / "run.json") not in told:
-        yield f"{item.run}: the log of {item.runner} does not tell of this run.json"
+    digest = _digest(workspace.run(item.run) / "run.json")
+    if (record.runner, digest) not in [(str(name), made) for name, made in told]:
+        yield f"{item.run}: the log of {record.runner} does not tell of this run.json"
+    if record.manual and not is_signed(
+        record, read_person(workspace, Member(record.runner)).signing_key
+    ):
+        yield f"{item.run}: what was declared of it is not signed by {record.runner}"
+
+
+def told_runs(workspace: Workspace) -> dict[RunId, Told]:
+    """Return, for each run that students' signed logs tell of, who ran it and what was made."""
+    told: dict[RunId, Told] = {}
+    for person in read_people(workspace):
+        if person.role is Role.STUDENT:
+            for subject, made in _told(workspace, person.name, LOGGED_RUN):
+                run = RunId.parse(subject)
+                told[run] = (*told.get(run, ()), (person.name, made))
+    return told
+
+
+def ran_by(workspace: Workspace, name: Member) -> frozenset[RunId]:
+    """Return the runs that a member's own log tells of."""
+    everything = told_runs(workspace).items()
+    return frozenset(run for run, told in everything if name in [runner for runner, _ in told])
+
+
+def ran_by_others(workspace: Workspace, name: Member) -> frozenset[RunId]:
+    """Return the runs that another member's log tells of: their evidence lies with that one."""
+    everything = told_runs(workspace).items()
+    return frozenset(run for run, told in everything if any(who != name for who, _ in told))
 
 
 def _told(workspace: Workspace, name: Member, action: str) -> list[tuple[str, str]]:
@@ -98,12 +130,6 @@ def _told(workspace: Workspace, name: Member, action: str) -> list[tuple[str, st
         for entry in entries
         if entry.event.action == action
     ]
-
-
-def unlogged_runs(workspace: Workspace, name: Member, runs: Iterable[RunId]) -> tuple[RunId, ...]:
-    """Return the runs that a member's log does not tell of at all."""
-    told = {subject for subject, _ in _told(workspace, name, LOGGED_RUN)}
-    return tuple(run for run in runs if str(run) not in told)
 
 
 def told_grades(workspace: Workspace) -> dict[RunId, tuple[str, ...]]:
@@ -135,3 +161,16 @@ def require_vouched_grades(workspace: Workspace, runs: Iterable[RunId]) -> None:
             more=[f"{run}: no holder's log tells of this grade.json" for run in odd[1:]],
             hint="get the holder's log from git; the holder's labkit grade grades these again",
         )
+
+
+def unvouched_plans(workspace: Workspace) -> tuple[str, ...]:
+    """Return the names of further plans that nobody's signed log tells of as they are."""
+    paths = workspace.further_plans()
+    told = {
+        (entry.event.subject, entry.event.digests.get(entry.event.subject))
+        for person in (read_people(workspace) if paths else ())
+        if workspace.log(person.name).is_file()
+        for entry in journal.read(workspace.log(person.name), public=person.signing_key)
+        if entry.event.action == LOGGED_PLAN
+    }
+    return tuple(path.name for path in paths if (path.name, _digest(path)) not in told)

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from labkit.archive import Entry, Kind, write_tar
 from labkit.errors import IntegrityError
-from labkit.git import EXECUTABLE, GITLINK, SYMLINK, Repository, TreeEntry
+from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository, TreeEntry
+from labkit.treewriting import write_tree
 
+_MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE}
 _KINDS = {EXECUTABLE: Kind.EXECUTABLE, SYMLINK: Kind.SYMLINK, GITLINK: Kind.FOLDER}
 
 
@@ -75,21 +77,30 @@ def _tree_line(mode: str, name: bytes, oid: str) -> bytes:
 
 
 def workspace_tar(
-    repository: Repository, base: Base, *, files: Iterable[Entry] | None = None
+    repository: Repository,
+    base: Base,
+    *,
+    files: Iterable[Entry] | None = None,
+    laid: Iterable[Entry] = (),
 ) -> bytes:
     """Return the tar of the work folder an agent gets: the files and a one-commit repository.
 
-    `files` are those of the base as build commands left them.
+    `files` are those of the base as build commands left them, and as a configuration laid its own
+    over them; `laid` are these, which are in the commit too.
     """
-    laid = base.files() if files is None else files
-    return write_tar([*laid, *_fresh_git(repository, base)])
+    found = base.files() if files is None else files
+    return write_tar([*found, *_fresh_git(repository, base, tuple(laid))])
 
 
-def _fresh_git(repository: Repository, base: Base) -> tuple[Entry, ...]:
-    """Make a `.git` whose only commit is the base tree: no history, no tag, no later object."""
+def _fresh_git(repository: Repository, base: Base, laid: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Make a `.git` with one commit, of what a run starts from: no history, no later object."""
     with tempfile.TemporaryDirectory(prefix="labkit-base-") as folder:
         reader = Repository.create_bare(Path(folder) / "reader", like=repository)
-        commit = reader.git("commit-tree", base.tree, "-m", "base").stdout.decode().strip()
+        tree = base.tree
+        if laid:
+            changed = {each.path: (_MODES[each.kind], each.data) for each in laid}
+            tree = write_tree(reader, base.tree, (), changed)
+        commit = reader.git("commit-tree", tree, "-m", "base").stdout.decode().strip()
         pack = reader.git("pack-objects", "--revs", "--stdout", "-q", stdin=f"{commit}\n".encode())
         fresh = Repository.create_bare(Path(folder) / "fresh")
         if reader.object_format() != "sha1":

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
+from labkit.plan import MOST_ATTEMPTS
 from labkit.stats import (
     Design,
     approximate_power,
@@ -24,7 +25,6 @@ _LOWEST_RATE = 0.05
 _ICCS = (0.3, 0.8)
 _CORRELATIONS = (0.5, 0.95)
 MORE_TASKS = 9
-MOST_ATTEMPTS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

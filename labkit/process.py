@@ -110,6 +110,7 @@ def start(
     stdout: int | IO[bytes] = subprocess.PIPE,
     stderr: int | IO[bytes] = subprocess.PIPE,
     pass_fds: Sequence[int] = (),
+    cwd: Path | None = None,
 ) -> Started:
     """Start a program with a pipe as its standard input and leave it running, for the caller."""
     try:
@@ -120,6 +121,7 @@ def start(
             stderr=stderr,
             env=dict(env),
             pass_fds=tuple(pass_fds),
+            cwd=cwd,
         )
     except OSError as error:
         raise ToolError(f"{argv[0]} could not be started: {error.strerror}") from error

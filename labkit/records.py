@@ -19,8 +19,9 @@ EVIDENCE_FILES = frozenset(
         "transcript.jsonl",
         "transcript.txt",
         "transcript.json",
-        "session.jsonl",
-        "session.json",
+        "stdout.txt",
+        "terminal.txt",
+        "declaration.yaml",
         "sessions.tar",
         "wire.jsonl",
         "stderr.txt",
@@ -73,8 +74,14 @@ class RunRecord:
     """How many requests reached the model, answered or not."""
     claimed: Mapping[str, object] = field(default_factory=dict)
     """What the agent says of itself in its end record: turns, tokens, cost. Not comparable."""
+    final_message: str = ""
+    """The agent's last words to people, by its own account."""
     fingerprint: Mapping[str, object] = field(default_factory=dict)
     """Digests of the first main request by part, and its parameters: what the model was given."""
+    answers_digest: str = ""
+    """Of all that the model answered in the main conversation, ids, times and usage left out."""
+    answered_by: tuple[str, ...] = ()
+    """Names under which models answered the main conversation."""
     argv: tuple[str, ...] = ()
     """The command line, with the prompt's text left out."""
     variables: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from labkit.bounds import Budget, Caps, read_budget, read_caps
 from labkit.environments import BASE_IMAGE, Recipe, read_recipe
 from labkit.errors import InputError, PhaseError
 from labkit.fields import Document
-from labkit.model import Member
+from labkit.model import Member, TaskId
 from labkit.nodes import dump_yaml
 from labkit.providers import Provider, read_providers
 from labkit.sandbox.interface import Limits
@@ -44,6 +44,10 @@ class Settings:
     """What the lab as a whole may use; runs stop before it is over."""
     providers: Mapping[str, Provider]
     attempts: int
+    second_attempts: tuple[TaskId, ...]
+    """Tasks with a second attempt where `attempts` is 1: the reduced plan."""
+    smoke: tuple[TaskId, ...]
+    """A few tasks that `labkit task run --smoke` runs again, on a new version of an agent, say."""
     protected: tuple[str, ...]
     """Names whose reading by an agent is a leak."""
     redact: tuple[str, ...]
@@ -107,14 +111,36 @@ def read_settings(workspace: Workspace) -> Settings:
         budget=read_budget(document.mapping("budget")),
         providers=read_providers(document.mapping("providers")),
         attempts=document.whole("attempts", default=2, low=1),
+        second_attempts=_task_names(document, "second_attempts"),
+        smoke=_task_names(document, "smoke"),
         protected=document.texts("protected") or ("evals",),
         redact=document.texts("redact"),
     )
     if settings.attempts > 9:  # noqa: PLR2004 - attempts are one digit
         document.problem("attempts", "at most 9 attempts")
+    if settings.second_attempts and settings.attempts != 1:
+        document.problem(
+            "second_attempts",
+            f'"second_attempts" goes with "attempts: 1", not with {settings.attempts}',
+        )
     limits.done()
     document.finish()
     return settings
+
+
+def _task_names(document: Document, name: str) -> tuple[TaskId, ...]:
+    """Take a list of tasks, noting every word that is no task's id or stands there twice."""
+    found: dict[TaskId, None] = {}
+    for text in document.texts(name):
+        try:
+            task = TaskId(text)
+        except InputError as error:
+            document.problem(name, f'"{name}": {error.message}')
+            continue
+        if task in found:
+            document.problem(name, f'"{name}" names {task} twice')
+        found[task] = None
+    return tuple(found)
 
 
 def _check_team(document: Document, team: str) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from labkit.effects import Finding as Effect
 from labkit.errors import refuse
 from labkit.model import Category, ConfigurationId, Flag, HardFailKind, RunId, TaskId, Verdict
 
@@ -104,6 +105,10 @@ class Study:
     """Whether it was frozen with less than a course asks for."""
     marks: tuple[Marks, ...] = ()
     """Every scorer's own marks, for how far scorers agree."""
+    effects: tuple[Effect, ...] = ()
+    """What the runs say about what was declared to differ."""
+    same_answers: tuple[tuple[RunId, RunId], ...] = ()
+    """Attempts of one configuration on one task in which the model answered the same."""
     digests: Mapping[TaskId, str] = field(default_factory=dict)
     """What tells whether a task of another summary is the same one: prompt, fields and oracle."""
 

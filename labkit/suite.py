@@ -43,6 +43,8 @@ class Suite:
     plan: str
     """SHA-256 of plan.csv."""
     tasks: Mapping[TaskId, FrozenTask]
+    smoke: tuple[TaskId, ...] = ()
+    """The tasks that were chosen before the first run to be run again later."""
 
     @property
     def canaries(self) -> dict[str, TaskId]:
@@ -101,6 +103,7 @@ def suite_text(suite: Suite) -> str:
             "difference": suite.difference,
             "configurations": dict(suite.configurations),
             "plan": suite.plan,
+            "smoke": list(map(str, suite.smoke)),
             "tasks": {
                 str(task): {
                     "author": frozen.author,
@@ -125,6 +128,7 @@ def read_suite(path: Path) -> Suite:
             for name, entry in values["tasks"].items()
         }
         rest = {name: values[name] for name in ("version", "frozen_at", "difference", "plan")}
-        return Suite(tasks=tasks, configurations=values["configurations"], **rest)
+        smoke = tuple(map(TaskId, values.get("smoke", ())))
+        return Suite(tasks=tasks, configurations=values["configurations"], smoke=smoke, **rest)
     except (KeyError, TypeError, AttributeError, InputError) as error:
         raise IntegrityError(f"{path} is damaged: {error}", hint="restore it from git") from error

@@ -6,7 +6,7 @@ wrote is opened by name here, so no hook, filter, link or setting of its making 
 """
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from labkit.building import NOTHING_BUILT, Built
 from labkit.errors import ToolError
 from labkit.export import Base, object_id
 from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
-from labkit.gitpaths import DOT_GIT, quoted
+from labkit.gitpaths import DOT_GIT
+from labkit.treewriting import write_tree
 
 _NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
 _MODES = {Kind.FILE: REGULAR, Kind.EXECUTABLE: EXECUTABLE, Kind.SYMLINK: SYMLINK}
 _MOST_SENTENCES = 200
-_REF = "refs/labkit/result"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +79,16 @@ class _Returned:
         if self.built.made.get(entry.path) == entry:
             return  # as the build commands left it, so nobody else touched it
         if entry.path in self.built.made and entry.path not in self.base:
-            self.leave_out(entry.path, "the build commands make it, and make it again for grading")
+            self.leave_out(entry.path, self._whose(entry.path))
             return
         mode = _MODES[entry.kind]
         if self.base.get(entry.path) != (mode, object_id("blob", entry.data, self.digest)):
             self.changed[entry.path] = (mode, entry.data)
+
+    def _whose(self, path: bytes) -> str:
+        if path in self.built.laid:
+            return "a file of the configuration, which the project does not have"
+        return "the build commands make it, and make it again for grading"
 
     def leave_out(self, path: bytes, why: str) -> None:
         """Note what the difference does not hold, and why."""
@@ -101,23 +106,17 @@ def diff_returned(
     """Return the true difference between `base` and the returned tree.
 
     Files that the base's own ignore rules cover are left out and named; what the agent wrote into
-    ignore rules has no effect. Submodules are kept as they were. What build commands had made
-    before the agent started (`built`) is no part of the difference.
+    ignore rules has no effect. Submodules are kept as they were. What build commands had made, and
+    what a configuration had laid, before the agent started (`built`) is no part of the difference;
+    of a file of the base that a configuration replaced, only what the agent changed is.
     """
-    state = _Returned(
-        digest=repository.object_format(),
-        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
-        submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
-        built=built,
-        seen=set(built.gone),
-    )
-    for entry in returned:
-        state.take(entry)
+    state = _read(repository, base, returned, built)
     with tempfile.TemporaryDirectory(prefix="labkit-diff-") as folder:
         scratch = Repository.create_bare(Path(folder) / "git", like=repository)
         for path in _ignored(scratch, base, state, Path(folder)):
             del state.changed[path]
             state.leave_out(path, "ignored by the project's own rules")
+        _take_back(scratch, base, state, Path(folder))
         tree = write_tree(scratch, base.tree, _gone(base, state), state.changed)
         changed = tuple(sorted([*state.changed, *_gone(base, state)]))
         state.changed.clear()  # the scratch repository has the content: no need to hold it twice
@@ -130,6 +129,21 @@ def diff_returned(
             ).stdout,
             left_out=_first(tuple(state.left_out)),
         )
+
+
+def _read(
+    repository: Repository, base: Base, returned: Iterable[Entry], built: Built
+) -> "_Returned":
+    state = _Returned(
+        digest=repository.object_format(),
+        base={entry.path: (entry.mode, entry.oid) for entry in base.entries},
+        submodules=frozenset(entry.path for entry in base.entries if entry.mode == GITLINK),
+        built=built,
+        seen=set(built.gone),
+    )
+    for entry in returned:
+        state.take(entry)
+    return state
 
 
 def _first(sentences: tuple[str, ...]) -> tuple[str, ...]:
@@ -168,6 +182,37 @@ def _ignored(scratch: Repository, base: Base, state: _Returned, folder: Path) ->
     return tuple(path.removeprefix(b"./") for path in answer.stdout.split(b"\0") if path)
 
 
+def _take_back(scratch: Repository, base: Base, state: _Returned, folder: Path) -> None:
+    """Put the agent's changes of files that a configuration replaced onto those of the base."""
+    before = {entry.path: entry for entry in base.files()}
+    for path in sorted(state.built.laid & state.changed.keys() & before.keys()):
+        laid, was = state.built.made[path], before[path]
+        mode, data = state.changed[path]
+        merged = _merged(scratch, was, laid, data, folder=folder)
+        if merged is None:
+            why = "it holds what the configuration put in its place, too: the agent changed both"
+            state.leave_out(path, why)
+            continue
+        if mode == _MODES[laid.kind]:
+            mode = _MODES[was.kind]
+        state.changed[path] = (mode, merged)
+        if (mode, merged) == (_MODES[was.kind], was.data):
+            del state.changed[path]
+
+
+def _merged(
+    scratch: Repository, before: Entry, laid: Entry, after: bytes, *, folder: Path
+) -> bytes | None:
+    """Return the file of the base with what the agent changed; None where that does not fit."""
+    if before.kind is Kind.SYMLINK:
+        return None
+    places = [folder / name for name in ("before", "laid", "after")]
+    for place, content in zip(places, (before.data, laid.data, after), strict=True):
+        place.write_bytes(content)
+    answer = scratch.git("merge-file", "--stdout", "--quiet", *map(str, places), check=False)
+    return answer.stdout if answer.code == 0 else None
+
+
 def _gone(base: Base, state: _Returned) -> tuple[bytes, ...]:
     """Return the base's files that did not come back; submodules are never among them."""
     return tuple(
@@ -175,37 +220,6 @@ def _gone(base: Base, state: _Returned) -> tuple[bytes, ...]:
         for entry in base.entries
         if entry.path not in state.seen and entry.mode != GITLINK
     )
-
-
-def write_tree(
-    scratch: Repository,
-    base: str,
-    gone: Iterable[bytes],
-    changed: Mapping[bytes, tuple[str, bytes]],
-) -> str:
-    """Write files (mode and content by path) on top of a tree without `gone`; return its id.
-
-    `base` is a tree that `scratch` can read; empty for the tree of nothing.
-    """
-    # One pack, not compressed: it is read once and thrown away.
-    settings = ("-c", "fastimport.unpackLimit=1", "-c", "pack.compression=0")
-    options = ("--quiet", "--force", "--done")
-    stream = _stream(base, gone, changed)
-    answer = scratch.git(*settings, "fast-import", *options, stdin=stream)
-    return answer.stdout.split()[2].decode()  # "040000 tree <id>", then the path
-
-
-def _stream(base: str, gone: Iterable[bytes], changed: Mapping[bytes, tuple[str, bytes]]) -> bytes:
-    """Return the fast-import stream that makes the result tree and asks for its id."""
-    parts = [b"commit %s\ncommitter labkit <labkit@localhost> 0 +0000\ndata 0\n" % _REF.encode()]
-    if base:
-        parts.append(b"M 040000 %s \n" % base.encode())
-    parts.extend(b"D %s\n" % quoted(path) for path in gone)
-    for path, (mode, data) in sorted(changed.items()):
-        header = b"M %s inline %s\ndata %d\n" % (mode.encode(), quoted(path), len(data))
-        parts.extend((header, data, b"\n"))
-    parts.append(b'ls ""\n\ndone\n')
-    return b"".join(parts)
 
 
 def _shown(path: bytes) -> str:

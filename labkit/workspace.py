@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -100,6 +101,15 @@ class Workspace:
         """The frozen order of runs."""
         return self.evals / "plan.csv"
 
+    def further_plan(self, number: int) -> Path:
+        """Attempts that were added after the freeze; the first such plan is number 2."""
+        return self.evals / f"plan-{number}.csv"
+
+    def further_plans(self) -> tuple[Path, ...]:
+        """Every further plan, in the order in which they were made."""
+        paths = (self.further_plan(number) for number in count(2))
+        return tuple(takewhile(Path.is_file, paths))
+
     @property
     def raw(self) -> Path:
         """The evidence of every run."""
@@ -109,9 +119,27 @@ class Workspace:
         """The evidence of one run."""
         return self.raw / str(run)
 
+    @property
+    def by_hand(self) -> Path:
+        """The runs that somebody has begun by hand, as long as they are not finished."""
+        return self.evals / "manual"
+
     def missing(self, run: RunId) -> Path:
         """The record that a run is missing: what broke it, attempt by attempt."""
         return self.evals / "missing" / f"{run}.json"
+
+    def smoke(self, number: int) -> Path:
+        """A rerun of the smoke subset: runs that are no part of the study."""
+        return self.evals / "raw-smoke" / str(number)
+
+    def smokes(self) -> tuple[Path, ...]:
+        """Every rerun of the smoke subset, the earliest first."""
+        return tuple(takewhile(Path.is_dir, map(self.smoke, count(1))))
+
+    @property
+    def voided(self) -> Path:
+        """What tries of runs left that the infrastructure broke."""
+        return self.evals / "voided"
 
     def correction(self, task: TaskId, number: int) -> Path:
         """The signed record that a task's hidden tests were corrected after the freeze."""

@@ -21,8 +21,11 @@ from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
 from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job
-from labkit_runner.session import Progress, Session
+from labkit_runner.arms import Arm
+from labkit_runner.job import Bench, Job
+from labkit_runner.session import Session
+from labkit_runner.stopping import Stop
+from labkit_runner.tries import Progress
 
 A, B = ConfigurationId("A"), ConfigurationId("B")
 LIMITS = Limits(seconds=60, memory=512, processes=64, scratch=64)
@@ -65,6 +68,17 @@ def a_configuration(identity: ConfigurationId = A, **changes: object) -> Configu
     return replace(plain, **changes)  # type: ignore[arg-type] # a test's own typing errors show
 
 
+class Hurried(Stop):
+    """A stop that notes how long it was to wait, and does not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
 @dataclass(slots=True)
 class Lab:
     """A lab whose agents play steps; `told` is what its sessions said."""
@@ -74,6 +88,7 @@ class Lab:
     limits: Limits = LIMITS
     image: str = IMAGE
     told: list[Progress] = field(default_factory=list)
+    stop: Hurried = field(default_factory=Hurried)
 
     @property
     def workspace(self) -> Workspace:
@@ -122,9 +137,18 @@ class Lab:
             workspace=self.workspace,
             bench=self.bench,
             tasks={TaskId(name): a_task(name) for name in names},
-            configurations={name: a_configuration(name) for name in (A, B)},
+            arms=arms(self.workspace, a_configuration(A), a_configuration(B)),
             listener=self.told.append,
+            stop=self.stop,
         )
+
+
+def arms(workspace: Workspace, *configurations: Configuration) -> dict[ConfigurationId, Arm]:
+    """Return arms of configurations that ask no model."""
+    return {
+        found.id: Arm(configuration=found, agent=agent_named(found.agent, workspace))
+        for found in configurations
+    }
 
 
 @contextmanager

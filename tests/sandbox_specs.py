@@ -20,6 +20,13 @@ class Ran:
     stderr: bytes
     members: Mapping[str, tarfile.TarInfo]
     files: Mapping[str, bytes]
+    home: bytes
+    """The tar of the home folder; empty where none was asked for, or where it was too large."""
+
+    @property
+    def home_files(self) -> Mapping[str, bytes]:
+        """What is in the regular files of the home folder."""
+        return collect(io.BytesIO(self.home))[1]
 
 
 def tar_of(files: Mapping[str, bytes]) -> bytes:
@@ -61,14 +68,16 @@ def collect(stream: IO[bytes]) -> tuple[dict[str, tarfile.TarInfo], dict[str, by
 
 def run_spec(sandbox: Sandbox, spec: Spec) -> Ran:
     """Run a spec and return everything."""
-    stdout, stderr = io.BytesIO(), io.BytesIO()
-    outcome, (members, files) = sandbox.run(spec, Streams(stdout=stdout, stderr=stderr), collect)
+    stdout, stderr, home = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    streams = Streams(stdout=stdout, stderr=stderr, home=home if spec.home else None)
+    outcome, (members, files) = sandbox.run(spec, streams, collect)
     return Ran(
         outcome=outcome,
         stdout=stdout.getvalue(),
         stderr=stderr.getvalue(),
         members=members,
         files=files,
+        home=home.getvalue(),
     )
 
 

@@ -31,6 +31,8 @@ class RunEvidence:
     transcript: bytes
     agent: str | None = None
     """The agent that is known to have run; it decides how the transcript is read."""
+    final_message: str = ""
+    """The agent's last words as its run's record has them; empty: they are read anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +94,9 @@ def _graded_run(bench: Bench, case: Case, evidence: RunEvidence) -> GradeRecord:
     applied = apply_to_base(case.repository, case.base, patch)
     if isinstance(applied, NotApplied):
         return _not_applied(evidence, applied)
-    message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
+    message = evidence.final_message
+    if not message:
+        message = read_transcript(evidence.transcript, agent=evidence.agent).final_message
     work = Work(applied=applied, final_message=message)
     finding = oracle_for(case.task.category).grade(bench, case, work)
     return for_people(_graded(evidence, case, applied, finding), case, applied)

@@ -6,6 +6,7 @@ import typer
 
 from labkit.cli import (
     blind,
+    config,
     env,
     evaluate,
     export,
@@ -55,6 +56,7 @@ def labkit(
 app.command()(start.init)
 app.command()(start.status)
 app.add_typer(task.app, name="task")
+app.add_typer(config.app, name="config")
 app.add_typer(env.app, name="env")
 app.add_typer(plan.app, name="plan")
 app.command()(leaks.leaks)

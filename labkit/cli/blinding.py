@@ -139,10 +139,11 @@ class _Packer:
     def _message(self, run: RunId) -> bytes:
         folder = self._lab.workspace.run(run)
         record = load_run(folder / "run.json")
-        transcript = read_transcript(read_bytes(folder / record.transcript), agent=record.agent)
-        return (transcript.final_message or "(the agent said nothing at the end)").encode(
-            errors="backslashreplace"
-        )
+        message = record.final_message
+        if not message:
+            transcript = read_transcript(read_bytes(folder / record.transcript), agent=record.agent)
+            message = transcript.final_message
+        return (message or "(the agent said nothing at the end)").encode(errors="backslashreplace")
 
     def _trap_rubric(self, task: Task) -> dict[str, bytes]:
         """Return a trap's hidden rubric: whoever scores a trap has to know what was right."""

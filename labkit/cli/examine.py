@@ -4,8 +4,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from labkit.cli.console import complain, data, say
+from labkit.cli.lab import now
 from labkit.cli.sandboxes import open_sandbox, ready_image
 from labkit.errors import InputError, LabkitError, PhaseError, ToolError
+from labkit.lock import only_one
 from labkit.sandbox.choose import Choice
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import BASE_TAG, image_id
@@ -13,7 +15,7 @@ from labkit.sandbox.interface import Sandbox
 from labkit.sandbox.probe import probe
 from labkit.settings import Settings, read_settings
 from labkit.workspace import Workspace
-from labkit_runner.session import remove_partial
+from labkit_runner.voided import partial_runs, void_partial
 
 
 def examine(name: str, *, build: bool) -> int:
@@ -70,9 +72,10 @@ def sweep(*, dry_run: bool) -> None:
         found += _tell(sandbox, dry_run=dry_run)
     with suppress(PhaseError):
         workspace = Workspace.find(Path.cwd())
-        partial = sorted(workspace.raw.glob(".*__*__*.*"))
+        partial = partial_runs(workspace.raw)
         if not dry_run:
-            remove_partial(workspace.raw)
+            with only_one(workspace, "labkit clean"):
+                void_partial(workspace.raw, workspace.voided, now().isoformat(timespec="seconds"))
         for path in partial:
             data(f"half-written run: {path}")
         found += len(partial)

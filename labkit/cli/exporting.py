@@ -162,5 +162,6 @@ def _figures(record: RunRecord) -> Mapping[str, Any]:
         "cost": record.cost,
         "seconds": record.seconds,
         "ended": str(record.ended),
+        "ending": str(record.ending),
         "exit_code": record.exit_code,
     }

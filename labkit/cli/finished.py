@@ -1,7 +1,6 @@
 """A finished lab, gathered from its files into the study that is summarised."""
 
 from collections.abc import Mapping
-from itertools import combinations
 
 from labkit.cli.bundles import Oracles
 from labkit.cli.lab import Lab
@@ -9,6 +8,7 @@ from labkit.cli.leakcheck import read_review
 from labkit.cli.mix import mix_problems
 from labkit.cli.regrading import regrades, require_in_force
 from labkit.configurations import read_configurations
+from labkit.effects import effects, same_answers, same_trees
 from labkit.evidence import load_intact, require_vouched_grades
 from labkit.fields import read_bytes
 from labkit.model import HardFailKind, RunId, TaskId
@@ -34,17 +34,20 @@ def finished_study(lab: Lab, done: Progress) -> Study:
     rubric = load_rubric(lab.workspace.rubric)
     scores = read_scores(read_bytes(lab.workspace.all_scores), rubric)
     review = read_review(lab)
+    configurations = read_configurations(lab.workspace)
     gathered = _Results(lab, tasks, mean_marks(scores), review)
     return Study(
         team=lab.settings.team,
         suite_version=suite.version,
-        configurations={found.id: found.describe() for found in read_configurations(lab.workspace)},
+        configurations={found.id: found.describe() for found in configurations},
         difference=suite.difference,
         retired=review.retired_tasks(),
         planned=tuple(item.run for item in done.planned),
         results=tuple(gathered.result(record) for _, record in sorted(records.items())),
         solo=lab.settings.solo,
-        identical=_identical(records),
+        identical=same_trees(records.values()),
+        same_answers=same_answers(records.values()),
+        effects=effects(configurations, records.values()),
         corrections={
             task: tuple(each.because for each in made)
             for task, made in oracles.corrections.made.items()
@@ -110,14 +113,3 @@ def _digests(suite: Suite, oracles: Oracles) -> dict[TaskId, str]:
         task: digest(f"{frozen.content} {oracles.commitment(task)}".encode())[:16]
         for task, frozen in suite.tasks.items()
     }
-
-
-def _identical(records: Mapping[RunId, RunRecord]) -> tuple[tuple[RunId, RunId], ...]:
-    """Return pairs of attempts that left the same tree: they are not independent draws."""
-    return tuple(
-        (first, second)
-        for first, second in combinations(sorted(records), 2)
-        if (first.task, first.configuration) == (second.task, second.configuration)
-        and records[first].result_tree == records[second].result_tree
-        and records[first].result_tree != records[first].base_tree
-    )

@@ -11,10 +11,10 @@ from labkit.cli.lab import Lab
 from labkit.effort import effort
 from labkit.errors import InputError, LabkitError, PhaseError, refuse
 from labkit.fields import counted, json_text
-from labkit.forecast import MOST_ATTEMPTS, USUAL_RATE, Scheme, forecast
+from labkit.forecast import USUAL_RATE, Scheme, forecast
 from labkit.model import RunId, TaskId, Verdict
 from labkit.phases import progress
-from labkit.plan import PlannedRun
+from labkit.plan import MOST_ATTEMPTS, PlannedRun
 from labkit.records import load_grade, load_run
 from labkit.report.plan import Sources, plan_json, plan_text
 from labkit.settings import Role, read_people

@@ -34,6 +34,11 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     lab = Lab.open()
     require_authoring(lab.workspace)
     person = lab.person(me)
+    if lab.workspace.further_plans():
+        raise PhaseError(
+            "attempts were added to the frozen plan already: the study has begun",
+            hint="start a new lab for new tasks",
+        )
     if lab.workspace.suite.exists() and not again:
         raise PhaseError(
             "the suite is frozen already",
@@ -61,6 +66,7 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
         },
         plan=digest(plan.encode()),
         tasks=frozen,
+        smoke=lab.settings.smoke,
     )
     write_table(lab.workspace, tuple(found.tasks.values()))
     replace(lab.workspace.plan, plan)
@@ -107,10 +113,14 @@ def frozen_tasks(found: Survey) -> dict[TaskId, FrozenTask]:
 
 def _plan(found: Survey) -> str:
     runners = [person.name for person in found.people if person.role is Role.STUDENT]
+    settings = found.lab.settings
     planned = interleave(
         [(task.id, Member(task.author)) for task in found.tasks.values()],
         [each.id for each in found.configurations],
-        found.lab.settings.attempts,
+        {
+            task: 2 if task in settings.second_attempts else settings.attempts
+            for task in found.tasks
+        },
         runners,
     )
     return plan_text(planned)

@@ -223,6 +223,7 @@ def _grade_one(lab: Lab, graders: Graders, run: RunId) -> GradeRecord:
         diff=read_bytes(folder / "diff.patch"),
         transcript=read_bytes(folder / record.transcript),
         agent=record.agent,
+        final_message=record.final_message,
     )
     if run.task in graders.without:
         return ungraded(evidence, graders.without[run.task].message)

@@ -7,6 +7,7 @@ from labkit.cli.console import say
 from labkit.cli.identity import opening
 from labkit.cli.lab import Lab
 from labkit.errors import IntegrityError, PhaseError
+from labkit.evidence import ran_by, ran_by_others
 from labkit.fields import counted, first_words, read_bytes
 from labkit.model import Member, RunId
 from labkit.phases import progress, require_frozen
@@ -24,16 +25,22 @@ def hand_in(me: str, *, again: bool) -> None:
     require_frozen(lab.workspace)
     person = lab.person(me, role=Role.STUDENT)
     done = progress(lab.workspace)
-    outstanding = [str(item.run) for item in done.outstanding if item.runner == person.name]
+    elsewhere = ran_by_others(lab.workspace, person.name)
+    outstanding = [
+        str(item.run)
+        for item in done.outstanding
+        if item.runner == person.name and item.run not in elsewhere
+    ]
     if outstanding:
         raise PhaseError(
             f"{len(outstanding)} of your runs are not done: {first_words(outstanding, 4)}",
             hint="run: labkit task run",
         )
+    own = ran_by(lab.workspace, person.name)
     mine = [
         lab.workspace.run(item.run)
         for item in done.planned
-        if item.runner == person.name and item.run in done.finished
+        if item.run in done.finished - elsewhere and (item.runner == person.name or item.run in own)
     ]
     target = lab.workspace.handin(lab.settings.team, person.name)
     if target.exists() and not again:
@@ -61,8 +68,12 @@ def take_in(lab: Lab, identity: Identity) -> None:
 
 
 def require_own(workspace: Workspace, member: Member, runs: Mapping[RunId, Files]) -> None:
-    """Refuse a hand-in that holds more than the member's planned runs and their own evidence."""
+    """Refuse a hand-in that holds more than the member's planned runs and their own evidence.
+
+    Runs of others that the member's signed log tells of are the member's too.
+    """
     planned = {item.run for item in read_plan(workspace) if item.runner == member}
+    planned |= ran_by(workspace, member)
     odd = [
         f"{run}, which the plan does not give to {member}" for run in sorted(runs.keys() - planned)
     ]

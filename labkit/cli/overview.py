@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from labkit.cli.lab import Lab
+from labkit.cli.seen import seen
 from labkit.cli.states import NEXT, State, standing
 from labkit.errors import LabkitError
 from labkit.fields import counted, first_words
@@ -24,7 +25,8 @@ def overview(lab: Lab) -> str:
         return "\n".join([*lines, f"next: {_authoring_next(lab, states)}"])
     suite = read_suite(lab.workspace.suite)
     lines.append(f"suite {suite.version}: {counted(len(suite.tasks), 'task')}; {suite.difference}")
-    lines += _runs(done)
+    lines += [*_runs(done), *_by_hand(lab)]
+    lines += [f"  {sentence}" for sentence in seen(lab)]
     phase, turn = next(_open_steps(lab, done))
     return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
 
@@ -74,6 +76,16 @@ def _runs(done: Progress) -> Iterator[str]:
     left = Counter(str(item.runner) for item in done.outstanding)
     for runner, count in sorted(left.items()):
         yield f"  {runner}: {count} to do or to hand in"
+
+
+def _by_hand(lab: Lab) -> Iterator[str]:
+    from labkit_runner.manual import begun_runs
+
+    for each in begun_runs(lab.workspace):
+        yield (
+            f"  begun by hand: {each.run} ({each.way}, {each.runner}, {each.started}): "
+            "labkit task run --finish, or --abandon"
+        )
 
 
 def _open_steps(lab: Lab, done: Progress) -> Iterator[tuple[str, str]]:

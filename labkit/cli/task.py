@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import authoroptions
+from labkit.cli import authoroptions, byhandoptions, runoptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -205,32 +205,92 @@ def seal(
 
 @app.command()
 def freeze(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TASK]...", show_default=False, help="With --more-attempts: only these."
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Freeze anew; only before the first run.")
     ] = False,
     pilot: Annotated[
         bool, typer.Option("--pilot", help="Allow fewer tasks than a course asks for.")
     ] = False,
+    more_attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--more-attempts",
+            metavar="N",
+            min=1,
+            max=8,
+            show_default=False,
+            help="After the first runs: plan so many attempts more.",
+        ),
+    ] = None,
     me: Me = "",
 ) -> None:
     """Freeze tasks, configurations and the plan of runs."""
     from labkit.cli import freezing
 
+    if more_attempts is not None or tasks:
+        from labkit.cli import moreattempts
+
+        moreattempts.require_alone(more_attempts, again=again, pilot=pilot)
+        moreattempts.add_attempts(me, more_attempts or 0, tasks or [])
+        return
     freezing.freeze(me, again=again, pilot=pilot)
 
 
 @app.command()
 def run(
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN]...", show_default=False, help="Only these [default: all of yours]."
-        ),
-    ] = None,
+    runs: runoptions.Runs = None,
+    mine: runoptions.Mine = False,
+    everybody: runoptions.Everybody = False,
+    smoke: runoptions.Smoke = False,
+    jobs: runoptions.Jobs = 1,
+    dry_run: runoptions.DryRun = False,
+    budget_cost: runoptions.BudgetCost = None,
+    yes: runoptions.Yes = False,
+    manual: byhandoptions.Manual = "",
+    export: byhandoptions.Export = None,
+    finish: byhandoptions.Finish = "",
+    folder: byhandoptions.Folder = None,
+    transcripts: byhandoptions.Transcripts = None,
+    minutes: byhandoptions.Minutes = None,
+    interventions: byhandoptions.Interventions = None,
+    stepped: byhandoptions.Stepped = None,
+    notes: byhandoptions.Notes = "",
+    abandon: byhandoptions.Abandon = "",
+    because: byhandoptions.Because = "",
     sandbox: SandboxName = "auto",
     me: Me = "",
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
-    from labkit.cli import running
+    if manual or finish or abandon:
+        from labkit.cli import byhand
 
-    raise typer.Exit(running.run_mine(me, runs or [], sandbox))
+        answers = byhand.Answers(
+            folder=folder,
+            transcripts=tuple(transcripts or ()),
+            minutes=minutes,
+            count=interventions,
+            lines=tuple(stepped or ()),
+            notes=notes,
+        )
+        by_hand = byhand.Asked(
+            manual=manual, finish=finish, abandon=abandon, export=export, because=because
+        )
+        raise typer.Exit(byhand.by_hand(me, runs or [], by_hand, answers, sandbox))
+    from labkit.cli import runchoice, running
+
+    asked = runchoice.Asked(
+        words=tuple(runs or ()),
+        scope=runchoice.scope_of(mine=mine, everybody=everybody, smoke=smoke),
+        jobs=jobs,
+        dry_run=dry_run,
+        budget_cost=budget_cost,
+        yes=yes,
+        sandbox=sandbox,
+    )
+    raise typer.Exit(running.run_planned(me, asked))

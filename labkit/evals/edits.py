@@ -29,7 +29,7 @@ from labkit.graders.values import shown_type
 from labkit.patch.place import NotApplied
 from labkit.patch.place import apply_diff as place
 from labkit.patch.unfit import leading, odd_name, shown
-from labkit.treediff import write_tree
+from labkit.treewriting import write_tree
 
 __all__ = ["apply_diff", "apply_replacements", "read_replacements"]
 

@@ -1,5 +1,6 @@
 """Every rule over every sentence of a page."""
 
+from labkit.overclaim.causes import cause
 from labkit.overclaim.conclusions import decision, general
 from labkit.overclaim.evidence import (
     agreement,
@@ -28,6 +29,7 @@ _RULES = (
     task_types,
     reliability,
     general,
+    cause,
     decision,
     precision,
     agreement,

@@ -43,12 +43,6 @@ _CLAIMING = phrases(
     applies, do (?:well|better), generali[sz]es?, transfers?, good, pass(?:es)?, solves?
     """
 )
-_CAUSE = re.compile(
-    r"\b(?:because of|due to|thanks to|caused by|owing to)\s+(?:the |its |a |our )?(?:\w+ )?"
-    r"(?P<cause>model|prompt|agent|temperature|effort|settings?|tools?|version|context"
-    r"|instructions)\b",
-    re.IGNORECASE,
-)
 _DECIDE = phrases(
     r"""
     choose, chose, chosen, pick(?:ed)?, select(?:ed)?, recommend(?:ed|s)?, adopt(?:ed)?,
@@ -105,7 +99,7 @@ _THRIFT = (
 
 
 def general(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
-    """A claim beyond these tasks, or a cause other than the one thing that was varied."""
+    """A claim beyond these tasks."""
     text = sentence.read
     for found in _EVERYWHERE.finditer(text):
         if negated(text, found) or is_question(text) or _OPEN.search(text[: found.start()]):
@@ -117,17 +111,6 @@ def general(sentence: Sentence, facts: Facts) -> Iterator[Finding]:
                 words=found[0],
                 data=f"the figures are about {counted(facts.tasks, 'task')} of one code base",
                 instead='Say "on our tasks", and leave other projects to other evaluations.',
-            )
-            return
-    for found in asserted(_CAUSE, text):
-        cause = found["cause"].lower().rstrip("s")
-        if cause not in facts.varied.lower() and speaks_of_results(sentence, facts):
-            yield Finding.of(
-                Rule.GENERAL,
-                sentence,
-                words=found[0],
-                data=f"the configurations differ in one thing: {facts.varied}",
-                instead=f"Nothing but {facts.varied} was varied, so nothing else can be the cause.",
             )
             return
 

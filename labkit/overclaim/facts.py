@@ -9,46 +9,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from labkit.errors import IntegrityError
+from labkit.report.wording import differ_in
 from labkit.stats import Interval
 from labkit.summary import Outcome
 
 Values = Mapping[str, Any]
+_APART = ("no_effect", "differs_in_more", "other_model")
+"""Topics of limitations that tell why a difference is not due to what was varied."""
 _NO_NAMES = frozenset(
-    [
-        "agent",
-        "model",
-        "code",
-        "test",
-        "tests",
-        "high",
-        "low",
-        "medium",
-        "max",
-        "min",
-        "fast",
-        "slow",
-        "new",
-        "old",
-        "best",
-        "good",
-        "better",
-        "none",
-        "default",
-        "auto",
-        "the",
-        "and",
-        "with",
-        "for",
-        "command",
-        "scripted",
-        "manual",
-        "other",
-        "trap",
-        "feature",
-        "bugfix",
-        "refactor",
-    ]
-)
+    {
+        "agent", "model", "code", "test", "tests", "high", "low", "medium", "max", "min",
+        "fast", "slow", "new", "old", "best", "good", "better", "none", "default", "auto",
+        "the", "and", "with", "for", "command", "scripted", "manual", "other", "trap", "feature",
+        "bugfix", "refactor",
+    }
+)  # fmt: skip
 """Words of a configuration's description that are no name for it."""
 
 
@@ -156,6 +131,10 @@ class Facts:
     varied: str
     """The one field in which the configurations differ."""
     tasks: int
+    attributable: bool | None
+    """Whether a difference can be due to what was varied; None: not known."""
+    apart: tuple[str, ...]
+    """Why it cannot be, where it cannot."""
     own: frozenset[str]
     """Paragraphs that quote what is no claim: descriptions, reasons, limitations."""
 
@@ -187,13 +166,15 @@ def _facts(values: Values) -> Facts:
         kinds=tuple(map(_kind, values["groups"])),
         varied=values["difference"],
         tasks=len(values["tasks"]),
+        attributable=values.get("attributable"),
+        apart=tuple(each["text"] for each in values["limitations"] if each["topic"] in _APART),
         own=frozenset(" ".join(text.split()) for text in _own(values)),
     )
 
 
 def _own(values: Values) -> Iterator[str]:
     yield f"Summary of team {values['team']}"
-    yield f"They differ in one thing: {values['difference']}."
+    yield from (differ_in(values["difference"], each) for each in (True, False, None))
     for side in values["configurations"]:
         yield f"{side['id']}: {side['description']}"
     for task, reason in values["retired"].items():

@@ -10,7 +10,7 @@ from labkit.fields import counted
 from labkit.report.configurations import figures
 from labkit.report.extras import agreement, leaderboard, reruns
 from labkit.report.facts import five_facts
-from labkit.report.wording import few, plain, points, short, table, unavailable
+from labkit.report.wording import differ_in, few, plain, points, short, table, unavailable
 from labkit.summary import Grouping, Summary, TaskRow
 
 _PASSED, _FAILED, _NOT_MEASURED = "✓", "✗", "?"
@@ -35,9 +35,8 @@ def _head(summary: Summary) -> Iterator[str]:
         f"- **{side.id}**: {plain(side.description)}" for side in summary.configurations
     )
     yield sides
-    differ = (
-        f"They differ in one thing: {plain(summary.difference)}. " if summary.comparisons else ""
-    )
+    told = differ_in(plain(summary.difference), summary.attributable)
+    differ = f"{told} " if summary.comparisons else ""
     apart = "".join(
         f", {what}: {len(tasks)}"
         for what, tasks in (

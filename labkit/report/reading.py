@@ -54,6 +54,7 @@ def _sheet(values: Mapping[str, Any]) -> Sheet:
         team=visible(values["team"]),
         suite_version=visible(values["suite_version"]),
         difference=visible(values["difference"]),
+        attributable=values.get("attributable"),
         sides=tuple(map(_side, values["configurations"])),
         pairs=tuple(map(_pair, values["comparisons"])),
         rows=tuple(map(_row, values["tasks"])),

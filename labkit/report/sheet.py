@@ -111,6 +111,7 @@ class Sheet:
     team: str
     suite_version: str
     difference: str
+    attributable: bool | None
     sides: tuple[Side, ...]
     pairs: tuple[Pair, ...]
     rows: tuple[Row, ...]

@@ -17,6 +17,16 @@ def unavailable(why: str) -> str:
     return f"{NOT_AVAILABLE} ({why})"
 
 
+def differ_in(difference: str, attributable: bool | None) -> str:  # noqa: FBT001 - a value, no option
+    """Say what the configurations differ in, as far as the runs bear it out."""
+    if attributable:
+        return f"They differ in one thing: {difference}."
+    declared = f"They were declared to differ in one thing: {difference}."
+    if attributable is None:
+        return f"{declared} Whether that is all is not known."
+    return f"{declared} The runs tell another story: see the limitations."
+
+
 def short(number: float) -> str:
     """Write at most one decimal: 6.5, and 6 for 6.0."""
     return f"{round(number, 1):g}"

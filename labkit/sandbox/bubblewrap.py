@@ -5,33 +5,48 @@ empty sandbox once every process of the first is gone, so that nothing follows a
 """
 
 import contextlib
-import io
-import json
 import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import IO
 
-from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.bootstrap import bootstrap
 from labkit.sandbox.bubblewrap_workshop import BubblewrapWorkshop, prepared_root
 from labkit.sandbox.cgroup import Cgroup, find_cgroup, make_cgroup
 from labkit.sandbox.container import RUN_LABEL
 from labkit.sandbox.environment import Environment
-from labkit.sandbox.interface import SANDBOX_UID, Collect, Limits, Outcome, Spec, Streams, T
+from labkit.sandbox.interface import (
+    Collect,
+    Limits,
+    Outcome,
+    Sidecar,
+    SidecarSpec,
+    Spec,
+    Streams,
+    T,
+)
+from labkit.sandbox.keyboard import typing
 from labkit.sandbox.namespace import started
-from labkit.sandbox.scratch import PREFIX, orphans, remove_folder, scratch_folder
-from labkit.sandbox.streams import CHUNK, Output, Sink, read_whole
-from labkit.sandbox.view import command_view, limited, reader_view
+from labkit.sandbox.packer import read_folder
+from labkit.sandbox.place import Place, lay_out
+from labkit.sandbox.process_beside import process_beside
+from labkit.sandbox.scratch import (
+    PREFIX,
+    note_running,
+    orphans,
+    read_running,
+    remove_folder,
+    scratch_folder,
+)
+from labkit.sandbox.streams import Output, keep_whole, read_whole
+from labkit.sandbox.view import command_view, limited
 
-_RUNNING = "running.json"
-"""In a scratch folder: the process to kill from outside, and the labels of its run."""
 _KILLED = 137
-_COMPLAINT = 2000
 
 
 class BubblewrapSandbox:
@@ -55,13 +70,15 @@ class BubblewrapSandbox:
         """Run the command in fresh namespaces; see `Sandbox.run`."""
         environment = prepared_root(self._environment, self._roots, spec.image)
         with scratch_folder(self._scratch_root) as scratch:
-            tree = scratch / "tree"
-            tree.mkdir(mode=0o755)
-            if spec.returned_file:
-                (tree / spec.returned_file).touch(mode=0o644)
+            place = lay_out(scratch, spec)
             with _group(scratch.name, spec.limits) as group:
-                outcome = self._execute(environment, spec, streams, _Place(tree, group))
-            return outcome, self._read_back(tree, spec, collect)
+                outcome = self._execute(environment, spec, streams, _Where(place, group))
+            self._read_home(place, spec, streams.home)
+            return outcome, self._read_back(place, spec, collect)
+
+    def sidecar(self, spec: SidecarSpec) -> AbstractContextManager[Sidecar]:
+        """Start a process of this machine beside commands; see `SidecarSandbox.sidecar`."""
+        return process_beside(self._scratch_root, spec)
 
     def leftovers(self) -> tuple[str, ...]:
         """Name the scratch folders whose labkit process is gone."""
@@ -81,32 +98,34 @@ class BubblewrapSandbox:
         found = 0
         for folder in self._scratch_root.glob(f"{PREFIX}*"):
             with contextlib.suppress(OSError, ValueError, LookupError):
-                pid, written = _read_running(folder)
+                pid, written = read_running(folder)
                 if labels.items() <= written.items():
                     os.kill(pid, signal.SIGKILL)
                     found += 1
         return found
 
     def _execute(
-        self, environment: Environment, spec: Spec, streams: Streams, place: "_Place"
+        self, environment: Environment, spec: Spec, streams: Streams, where: "_Where"
     ) -> Outcome:
-        tree, group = place.tree, place.group
+        place, group = where.place, where.group
         sizes = (len(spec.returned_tar), len(spec.streamed_tar))
-        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
-        view = command_view(environment, spec, tree)
+        typed = spec.keyboard is not None
+        command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes, typed=typed)
+        view = command_view(environment, spec, place)
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
         begun = time.monotonic()
         arguments = [*view, "--", *limited(spec.limits, command, memory=group is None)]
         with started(self._bwrap, arguments, group=group) as running:
-            _write_running(tree.parent, running.outer.pid, spec.labels)
+            note_running(place.tree.parent, running.outer.pid, spec.labels)
             takers = ((running.stdout, output.out), (running.stderr, output.err))
-            with running.drained(*takers), running.deadline(spec.limits.seconds):
+            watching = running.watching(spec.limits.seconds, spec.halt)
+            with running.drained(*takers), watching:
                 running.feed(spec.returned_tar, spec.streamed_tar)
-                code = running.wait()
+                with typing(spec.keyboard, running.feed):
+                    code = running.wait()
             seconds = time.monotonic() - begun
-        ended = _how_ended(code, expired=running.expired, group=group)
-        if ended is not Ended.KILLED:
-            output.check()
+        ended = running.why or _how_ended(code, group)
+        output.check_after(ended)
         return Outcome(
             ended=ended,
             exit_code=code if ended is Ended.EXITED else None,
@@ -115,40 +134,40 @@ class BubblewrapSandbox:
             image_digest=environment.description,
         )
 
-    def _read_back(self, tree: Path, spec: Spec, collect: Collect[T]) -> T:
-        place = PurePosixPath(spec.returned)
-        pack = ["tar", "--create", "--format=gnu", "--numeric-owner", "--sort=name"]
-        pack += [f"--owner={SANDBOX_UID}", f"--group={SANDBOX_UID}", "-C", str(place.parent)]
-        view = reader_view(tree, spec.returned)
-        with started(self._bwrap, [*view, "--", *pack, "--", place.name]) as running:
-            chunks = iter(partial(os.read, running.stdout, CHUNK), b"")
-            complaint = io.BytesIO()
-            with running.drained((running.stderr, Sink(complaint, _COMPLAINT).write)):
-                value, ended = read_whole(chunks, spec.limits.returned_bytes, collect)
-                if not ended:
-                    return value  # the packer still writes: leaving here ends it
-                code = running.wait()
-        if code != 0:
-            said = complaint.getvalue().decode(errors="backslashreplace").strip()
-            raise InfrastructureError(f"the returned folder could not be read: {said}")
-        return value
+    def _read_back(self, place: Place, spec: Spec, collect: Collect[T]) -> T:
+        most = spec.limits.returned_bytes
+        return read_folder(
+            self._bwrap,
+            place.tree,
+            spec.returned,
+            lambda chunks: read_whole(chunks, most, collect),
+        )
+
+    def _read_home(self, place: Place, spec: Spec, target: IO[bytes] | None) -> None:
+        if not spec.home or target is None:
+            return
+        most = spec.limits.returned_bytes
+        read_folder(
+            self._bwrap,
+            place.home,
+            spec.home,
+            lambda chunks: (None, keep_whole(chunks, most, target)),
+        )
 
     def _orphans(self) -> list[Path]:
         return [*orphans(self._scratch_root), *orphans(self._roots)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Where:
     """Where one command works, and the group that limits it."""
 
-    tree: Path
+    place: Place
     group: Cgroup | None
 
 
-def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
-    """Tell how bubblewrap ended; out of memory by the same rule as for a container."""
-    if expired:
-        return Ended.TIMEOUT
+def _how_ended(code: int, group: Cgroup | None) -> Ended:
+    """Tell how bubblewrap ended by itself; out of memory by the same rule as for a container."""
     # Also when the kernel chose bubblewrap itself: filling its memory folders must not look like
     # a machine that broke, or an agent could have its bad runs repeated.
     if (code == _KILLED or code < 0) and group is not None and group.ran_out_of_memory():
@@ -156,20 +175,10 @@ def _how_ended(code: int, *, expired: bool, group: Cgroup | None) -> Ended:
     return Ended.KILLED if code < 0 else Ended.EXITED
 
 
-def _write_running(scratch: Path, pid: int, labels: Mapping[str, str]) -> None:
-    text = json.dumps({"pid": pid, "labels": dict(labels)})
-    (scratch / _RUNNING).write_text(text, encoding="utf-8")
-
-
-def _read_running(scratch: Path) -> tuple[int, dict[str, str]]:
-    running = json.loads((scratch / _RUNNING).read_text(encoding="utf-8"))
-    return int(running["pid"]), dict(running["labels"])
-
-
 def _line(scratch: Path) -> str:
     """Name a scratch folder for a person, with the run that it was for."""
     with contextlib.suppress(OSError, ValueError, LookupError):
-        return f"scratch folder {scratch.name} ({_read_running(scratch)[1][RUN_LABEL]})"
+        return f"scratch folder {scratch.name} ({read_running(scratch)[1][RUN_LABEL]})"
     return f"scratch folder {scratch.name} (no run named)"
 
 

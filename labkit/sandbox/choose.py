@@ -13,7 +13,7 @@ from labkit.sandbox.bubblewrap import BubblewrapSandbox
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.docker_workshop import DockerWorkshop
 from labkit.sandbox.environment import prepare_environment
-from labkit.sandbox.interface import Sandbox
+from labkit.sandbox.interface import Sandbox, SidecarSandbox
 from labkit.sandbox.making import Progress, Workshop
 
 _TRIAL = (
@@ -33,14 +33,14 @@ class Choice(StrEnum):
 
 def choose(
     choice: Choice, *, cache: Path, scratch: Path | None = None, site: Path | None = None
-) -> Sandbox:
+) -> SidecarSandbox:
     """Return the sandbox asked for; AUTO takes Docker when an engine answers.
 
     `cache` holds bubblewrap's environment, `scratch` its working folders (default: below
     `cache`), `site` the team's packages. Raises ToolError when none works.
     """
 
-    def bubblewrap() -> Sandbox:
+    def bubblewrap() -> SidecarSandbox:
         return bubblewrap_sandbox(cache=cache, scratch=scratch, site=site)
 
     match choice:
@@ -111,7 +111,7 @@ def find_bwrap(candidates: Sequence[Path]) -> Path:
     )
 
 
-def _first_working(makers: dict[str, Callable[[], Sandbox]]) -> Sandbox:
+def _first_working(makers: dict[str, Callable[[], SidecarSandbox]]) -> SidecarSandbox:
     problems = []
     hints = []
     for name, make in makers.items():

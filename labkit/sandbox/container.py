@@ -6,7 +6,7 @@ import docker
 from docker.types import LogConfig, Ulimit
 
 from labkit.sandbox.bootstrap import bootstrap
-from labkit.sandbox.interface import SANDBOX_UID, Limits, Spec
+from labkit.sandbox.interface import CHANNEL, SANDBOX_UID, Limits, Spec
 from labkit.sandbox.owner import Owner
 
 MIB = 1024 * 1024
@@ -24,16 +24,17 @@ def container_settings(
     `image` is what the image of the spec was prepared as; `cpus` is what the engine has.
     """
     sizes = (len(spec.returned_tar), len(spec.streamed_tar))
-    command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes)
+    typed = spec.keyboard is not None
+    command = bootstrap(spec.argv, returned=spec.returned, sizes=sizes, typed=typed)
     return {
         "image": image,
         "entrypoint": command[:1],
         "command": command[1:],
         "user": f"{SANDBOX_UID}:{SANDBOX_UID}",
         "working_dir": spec.workdir,
-        "environment": {"HOME": TEMPORARY, "LANG": "C.UTF-8", **spec.environment},
+        "environment": {"HOME": spec.home or TEMPORARY, "LANG": "C.UTF-8", **spec.environment},
         "labels": {**spec.labels, "labkit": "1", "labkit.owner": Owner.current().text()},
-        "volumes": [spec.returned],
+        "volumes": [spec.returned, spec.home] if spec.home else [spec.returned],
         "stdin_open": True,
         "healthcheck": {"test": ["NONE"]},
         "use_config_proxy": False,
@@ -45,6 +46,7 @@ def container_settings(
             init=True,
             log_config=LogConfig(type="none"),
             tmpfs=_memory_folders(spec),
+            binds=[f"{spec.channel}:{CHANNEL}:ro,nocopy"] if spec.channel else None,
             **_limits(spec.limits, cpus=cpus),
         ),
     }

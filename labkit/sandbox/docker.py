@@ -5,25 +5,35 @@ container has stopped: no process of the command is alive then to forge them.
 """
 
 import contextlib
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Self
 
 import docker
 import requests
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError
 
 from labkit.model import Ended
 from labkit.sandbox.attach import attached
-from labkit.sandbox.container import RUN_LABEL, container_settings
+from labkit.sandbox.container import container_settings
+from labkit.sandbox.container_beside import container_beside
 from labkit.sandbox.engine import engine_errors, knock
-from labkit.sandbox.interface import Collect, Outcome, Spec, Streams, T
-from labkit.sandbox.owner import Owner
-from labkit.sandbox.prepared import Prepared, PreparedImages
-from labkit.sandbox.streams import CHUNK, Output, read_whole
+from labkit.sandbox.interface import (
+    Collect,
+    Outcome,
+    Sidecar,
+    SidecarSpec,
+    Spec,
+    Streams,
+    T,
+)
+from labkit.sandbox.keyboard import typing
+from labkit.sandbox.killing import Killer
+from labkit.sandbox.prepared import Furnishing, Prepared, PreparedImages
+from labkit.sandbox.remains import orphans, remove_container
+from labkit.sandbox.streams import CHUNK, Output, keep_whole, read_whole
 
 _GRACE = 30
 """Seconds after the deadline at which an engine that has not answered is given up."""
@@ -68,20 +78,26 @@ class DockerSandbox:
         container = self._create(spec)
         try:
             outcome = self._execute(container, spec, streams)
+            self._read_home(container, spec, streams)
             return outcome, self._read_back(container, spec, collect)
         finally:
-            self._remove(container)
+            remove_container(self._api, container)
+
+    def sidecar(self, spec: SidecarSpec) -> AbstractContextManager[Sidecar]:
+        """Start a container with a network beside commands; see `SidecarSandbox.sidecar`."""
+        return container_beside(self._api, spec)
 
     def leftovers(self) -> tuple[str, ...]:
-        """Name the containers whose labkit process is gone."""
-        return tuple(line for _, line in self._orphans())
+        """Name the containers and volumes whose labkit process is gone."""
+        return tuple(line for _, line in orphans(self._api))
 
     def clean(self) -> tuple[str, ...]:
-        """Remove those containers with their volumes."""
-        orphans = self._orphans()
-        for container, _ in orphans:
-            self._remove(container)
-        return tuple(line for _, line in orphans)
+        """Remove those containers and volumes."""
+        lines = []
+        for remove, line in orphans(self._api):
+            remove()
+            lines.append(line)
+        return tuple(lines)
 
     def kill(self, labels: Mapping[str, str]) -> int:
         """Kill, from outside, what runs with all of these labels; return how many that were."""
@@ -99,24 +115,25 @@ class DockerSandbox:
             return str(self._api.create_container(**settings)["Id"])
 
     def _prepared(self, spec: Spec) -> Prepared:
-        return self._images.get(spec.image, spec.returned, spec.returned_file)
+        return self._images.get(spec.image, Furnishing.of(spec))
 
     def _execute(self, container: str, spec: Spec, streams: Streams) -> Outcome:
         output = Output(streams.stdout, streams.stderr, spec.limits.output_bytes)
+        killer = Killer(api=self._api, container=container)
         with engine_errors("the engine failed during the run"):
             with attached(self._api, container, output) as stdin:
                 begun = time.monotonic()
                 self._api.start(container)
-                with self._deadline(container, spec.limits.seconds) as deadline:
+                with killer.watching(spec.limits.seconds, spec.halt):
                     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                         stdin.sendall(spec.returned_tar)
                         stdin.sendall(spec.streamed_tar)
-                    self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
+                    with typing(spec.keyboard, stdin.sendall):
+                        self._api.wait(container, timeout=int(spec.limits.seconds + _GRACE))
                 seconds = time.monotonic() - begun
             inspected = self._api.inspect_container(container)
-            ended = self._how_ended(inspected, expired=deadline.expired)
-        if ended is not Ended.KILLED:
-            output.check()
+            ended = killer.why or self._how_ended(inspected)
+        output.check_after(ended)
         return Outcome(
             ended=ended,
             exit_code=int(inspected["State"]["ExitCode"]) if ended is Ended.EXITED else None,
@@ -125,16 +142,14 @@ class DockerSandbox:
             image_digest=self._prepared(spec).digest,
         )
 
-    def _how_ended(self, inspected: dict[str, Any], *, expired: bool) -> Ended:
-        """Tell how the container ended.
+    def _how_ended(self, inspected: dict[str, Any]) -> Ended:
+        """Tell how a container ended that labkit did not end.
 
         The engine says OOMKilled also when only a child was killed for want of memory and the
         command went on to its own end; that is the command's own end.
         """
         state = inspected["State"]
         code = int(state["ExitCode"])
-        if expired:
-            return Ended.TIMEOUT
         if state["OOMKilled"] and code == _KILLED:
             return Ended.OUT_OF_MEMORY
         if code > _SIGNALLED and self._was_killed(inspected):
@@ -153,24 +168,20 @@ class DockerSandbox:
         )
         return any(events)
 
-    @contextlib.contextmanager
-    def _deadline(self, container: str, seconds: float) -> Iterator["_Deadline"]:
-        deadline = _Deadline(api=self._api, container=container)
-        timer = threading.Timer(seconds, deadline.expire)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield deadline
-        finally:
-            timer.cancel()
-            timer.join()
-
     def _read_back(self, container: str, spec: Spec, collect: Collect[T]) -> T:
         with engine_errors("the returned folder could not be read"):
             response = self._archive(container, spec.returned)
         # A stream that is given up half read must be closed, or the engine blocks on it.
         with contextlib.closing(response):
             return read_whole(_pieces(response), spec.limits.returned_bytes, collect)[0]
+
+    def _read_home(self, container: str, spec: Spec, streams: Streams) -> None:
+        if not spec.home or streams.home is None:
+            return
+        with engine_errors("the home folder could not be read"):
+            response = self._archive(container, spec.home)
+        with contextlib.closing(response):
+            keep_whole(_pieces(response), spec.limits.returned_bytes, streams.home)
 
     def _archive(self, container: str, path: str) -> requests.Response:
         """Ask for a folder as `get_archive` does, keeping the response, which can be closed."""
@@ -180,45 +191,6 @@ class DockerSandbox:
             with contextlib.closing(response):
                 raise APIError(response.reason, response=response, explanation=response.text)
         return response
-
-    def _remove(self, container: str) -> None:
-        """Remove a container and its volume; what cannot be removed now `clean` finds later."""
-        for pause in (0.5, 2.0, 8.0, None):
-            try:
-                self._api.remove_container(container, v=True, force=True)
-            except NotFound:
-                return
-            except (DockerException, requests.RequestException):
-                if pause is not None:
-                    time.sleep(pause)
-            else:
-                return
-
-    def _orphans(self) -> list[tuple[str, str]]:
-        with engine_errors("the engine could not list its containers"):
-            found = self._api.containers(all=True, filters={"label": "labkit=1"})
-        orphans = []
-        for each in found:
-            owner = Owner.parse(each["Labels"].get("labkit.owner", ""))
-            if owner is None or owner.is_gone():
-                name = each["Labels"].get(RUN_LABEL, "no run named")
-                orphans.append((each["Id"], f"container {each['Id'][:12]} ({name})"))
-        return orphans
-
-
-@dataclass(slots=True)
-class _Deadline:
-    """Kills a container when its time is over, and knows whether it did."""
-
-    api: docker.APIClient
-    container: str
-    expired: bool = False
-
-    def expire(self) -> None:
-        # A container that has just ended by itself cannot be killed: then it did not time out.
-        with contextlib.suppress(DockerException, requests.RequestException):
-            self.api.kill(self.container)
-            self.expired = True
 
 
 def _pieces(response: requests.Response) -> Iterator[bytes]:

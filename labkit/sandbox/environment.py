@@ -16,6 +16,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from labkit.errors import ToolError
+from labkit.sandbox.distributions import files_of
 
 PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 _LAYOUT = "1"
@@ -77,10 +78,7 @@ def copy_packages(target: Path) -> None:
 def _files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """Yield the place below a site folder, and the source, of every file of the packages."""
     for name in names:
-        for file in _distribution(name).files or ():
-            place = file.as_posix()
-            if ".." not in file.parts and file.suffix != ".pyc":
-                yield place, Path(str(file.locate()))
+        yield from files_of(_distribution(name))
 
 
 def _distribution(name: str) -> Distribution:

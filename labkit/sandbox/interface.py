@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, TypeVar
 
-from labkit.archive import Entry
+from labkit.archive import Entry, without_folders_above
 from labkit.model import Ended
 
 T = TypeVar("T")
@@ -75,6 +75,14 @@ class Halt:
             self._end = None
 
 
+class Keyboard(Protocol):
+    """Somebody who types while a command runs."""
+
+    def typing(self, send: Callable[[bytes], None]) -> AbstractContextManager[None]:
+        """Hand on to `send`, while the context lasts, what is typed; nothing once it is over."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
     """One sandboxed command."""
@@ -108,9 +116,27 @@ class Spec:
     """A sidecar's `channel`, shown at CHANNEL; empty: the command can reach nobody."""
     halt: Halt | None = None
     """Who may stop it early: `Ended.STOPPED`."""
+    keyboard: Keyboard | None = None
+    """Whose typing the command finds on descriptor 3, whose end is labkit's: it has to end then.
+
+    Without one, labkit's end is seen to for it.
+    """
     limits: Limits = Limits()
     labels: Mapping[str, str] = field(default_factory=dict)
     """Written on whatever the engine keeps, so that `labkit clean` can find what a crash left."""
+
+    def __post_init__(self) -> None:
+        if self.home and self.streamed_tar:
+            laid = without_folders_above(self.streamed_tar, self.home)
+            object.__setattr__(self, "streamed_tar", laid)
+        for folder in map(PurePosixPath, self.fixed):
+            for other in map(PurePosixPath, self._written()):
+                if folder.is_relative_to(other) or other.is_relative_to(folder):
+                    raise ValueError(f"{folder} cannot be fixed: the command may write to {other}")
+
+    def _written(self) -> tuple[str, ...]:
+        own = (self.returned, *self.memory_folders, CHANNEL, "/tmp")  # noqa: S108 - the sandbox has its own
+        return (*own, self.home) if self.home else own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +154,29 @@ class Outcome:
     """What it ran in: the image's id, or for bubblewrap a description of the environment."""
 
 
+class Taker(Protocol):
+    """What a command's output is written to: a file, or what hands it on."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take a piece whole."""
+        ...
+
+    def flush(self) -> object:
+        """Make sure that it is kept."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
     """Where the command's output goes while it runs."""
 
-    stdout: IO[bytes]
-    stderr: IO[bytes]
+    stdout: Taker
+    stderr: Taker
     home: IO[bytes] | None = None
     """Where `Spec.home` goes, as a tar whose names start with the folder's last component.
 
-    At most `limits.returned_bytes`; beyond that nothing of it is kept.
+    At most `limits.returned_bytes`; beyond that nothing of it is kept, and this is as empty as it
+    was: a folder that is read has at least its own entry. It has to be seekable.
     """
 
 
@@ -157,12 +196,23 @@ class SidecarSpec:
 class Sidecar(Protocol):
     """A started program beside a command. It ends when its standard input is closed."""
 
-    channel: str
-    """What `Spec.channel` says. The program finds the folder at CHANNEL, or where it is told."""
-    folder: str
-    """Where the program itself finds that folder."""
-    stdout: Iterator[bytes]
-    """Its lines, as they come, without their ends; it is over when the program is."""
+    @property
+    def channel(self) -> str:
+        """What `Spec.channel` says: the folder that it shares with a command."""
+        ...
+
+    @property
+    def folder(self) -> str:
+        """Where the program itself finds that folder: CHANNEL, or its current one."""
+        ...
+
+    @property
+    def stdout(self) -> Iterator[bytes]:
+        """Its lines, as they come, without their ends; it is over when the program is.
+
+        Take them in a thread: a program whose lines nobody takes is held back.
+        """
+        ...
 
     def tell(self, data: bytes) -> None:
         """Write to its standard input; what an ended program does not take is lost."""

@@ -4,27 +4,29 @@ import ensurepip
 import io
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from labkit.archive import Entry, Kind, write_tar
 from labkit.errors import ToolError
+from labkit.sandbox.distributions import files_of
 from labkit.sandbox.environment import copy_packages
 from labkit.sandbox.indexes import Indexes, exports
-from labkit.sandbox.making import KIT, script
+from labkit.sandbox.making import KIT, Making, script
 
 _PLACE = KIT.encode()[1:]
 _PIP = b'#!/bin/sh\nexec python3 -m pip "$@"\n'
 
 
-def setup_kit(indexes: Indexes, variables: Mapping[str, str], *, venv: str) -> bytes:
+def setup_kit(indexes: Indexes, making: Making, *, venv: str) -> bytes:
     """Return everything below `/` that setup.sh needs, as a tar.
 
     The task's variables come last: they win over the machine's. `venv` is empty where packages go
     into the system itself.
     """
-    told = {**indexes.variables, **variables, "LABKIT_VENV": venv}
+    ours = {"LABKIT_VENV": venv, "LABKIT_KEEPS": "yes" if making.keeps else ""}
+    told = {**indexes.variables, **dict(making.variables), **ours}
     entries = [
         _file(b"variables", exports(told)),
         _file(b"finish.py", script("finish.py")),
@@ -56,13 +58,12 @@ def _site_files() -> Iterator[tuple[bytes, bytes]]:
 def _pip_files() -> Iterator[tuple[bytes, bytes]]:
     """Yield pip's files, as it is installed beside labkit or comes with this Python."""
     try:
-        installed = distribution("pip").files or []
+        installed = distribution("pip")
     except PackageNotFoundError:
         yield from _bundled_pip()
         return
-    for file in installed:
-        if ".." not in file.parts and file.suffix != ".pyc":
-            yield file.as_posix().encode(), Path(str(file.locate())).read_bytes()
+    for place, source in files_of(installed):
+        yield place.encode(), source.read_bytes()
 
 
 def _bundled_pip() -> Iterator[tuple[bytes, bytes]]:

@@ -7,14 +7,16 @@ import select
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, Protocol
 
 from labkit import process
 from labkit.errors import InfrastructureError
+from labkit.model import Ended
 from labkit.sandbox.cgroup import Cgroup
+from labkit.sandbox.interface import Halt
 from labkit.sandbox.streams import pump
 
 _GRACE = 10.0
@@ -45,7 +47,10 @@ class Running:
     """The reading ends of the two output pipes."""
     leader: int | None
     """A descriptor of the leader; all processes of the namespace end with it."""
-    expired: bool = False
+    why: Ended | None = None
+    """Why it was ended from here; None when it was not."""
+    over: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def feed(self, *archives: bytes) -> None:
         """Write the archives and leave standard input open: it is the tether."""
@@ -55,14 +60,18 @@ class Running:
             self.stdin.flush()
 
     @contextlib.contextmanager
-    def deadline(self, seconds: float) -> Iterator[None]:
-        """Kill the namespace after `seconds`, unless it has ended before."""
-        timer = threading.Timer(seconds, self._expire)
+    def watching(self, seconds: float, halt: Halt | None) -> Iterator[None]:
+        """Kill the namespace after `seconds`, or when `halt` says so, if it has not ended."""
+        timer = threading.Timer(seconds, self._stop, [Ended.TIMEOUT])
         timer.daemon = True
         timer.start()
+        if halt is not None:
+            halt.arm(lambda: self._stop(Ended.STOPPED))
         try:
             yield
         finally:
+            if halt is not None:
+                halt.disarm()
             timer.cancel()
             timer.join()
 
@@ -102,15 +111,20 @@ class Running:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-        if self.leader is not None:
-            _is_over(self.leader, _GRACE)
-            os.close(self.leader)
-            self.leader = None
+        with self._lock:
+            self.over = True
+            if self.leader is not None:
+                _is_over(self.leader, _GRACE)
+                os.close(self.leader)
+                self.leader = None
 
-    def _expire(self) -> None:
-        if self.leader is None or not _is_over(self.leader, 0):
-            self.expired = True
-            self._kill()
+    def _stop(self, why: Ended) -> None:
+        """Kill it, once; somebody who stops it may be late, when its descriptor is closed."""
+        with self._lock:
+            ended = self.leader is not None and _is_over(self.leader, 0)
+            if self.why is None and not self.over and not ended:
+                self.why = why
+                self._kill()
 
     def _kill(self) -> None:
         if self.leader is None:

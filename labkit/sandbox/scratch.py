@@ -1,9 +1,10 @@
 """Folders of this machine that one process works in, and that name it: a crash leaves them."""
 
 import contextlib
+import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from labkit import process
@@ -12,6 +13,8 @@ from labkit.sandbox.owner import Owner
 
 PREFIX = "labkit-"
 _OWNER = "owner.json"
+_RUNNING = "running.json"
+"""The process to kill from outside, and the labels of its run."""
 _NAMELESS_SECONDS = 60.0
 
 
@@ -43,6 +46,18 @@ def remove_folder(scratch: Path) -> None:
     if process.run(["rm", "-rf", "--", scratch], check=False).code != 0:
         process.run(["chmod", "-R", "u+rwX", "--", scratch], check=False)
         process.run(["rm", "-rf", "--", scratch], check=False)
+
+
+def note_running(scratch: Path, pid: int, labels: Mapping[str, str]) -> None:
+    """Write down which process works in a folder, and what it is called."""
+    text = json.dumps({"pid": pid, "labels": dict(labels)})
+    (scratch / _RUNNING).write_text(text, encoding="utf-8")
+
+
+def read_running(scratch: Path) -> tuple[int, dict[str, str]]:
+    """Return what was written down; raises OSError, ValueError or LookupError where nothing was."""
+    running = json.loads((scratch / _RUNNING).read_text(encoding="utf-8"))
+    return int(running["pid"]), dict(running["labels"])
 
 
 def _is_orphan(scratch: Path) -> bool:

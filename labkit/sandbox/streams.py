@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
+from labkit.model import Ended
 from labkit.sandbox.bootstrap import READY
-from labkit.sandbox.interface import Collect, T
+from labkit.sandbox.interface import Collect, T, Taker
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -21,7 +22,7 @@ class Sink:
     It never stops taking: a full disk of the host is remembered, and raised by `check`.
     """
 
-    def __init__(self, target: IO[bytes], limit: int) -> None:
+    def __init__(self, target: Taker, limit: int) -> None:
         self.cut = 0
         self._target = target
         self._left = limit
@@ -55,7 +56,7 @@ class Sink:
 class Output:
     """Standard output and standard error of a sandbox, the first opening with the ready mark."""
 
-    def __init__(self, stdout: IO[bytes], stderr: IO[bytes], limit: int) -> None:
+    def __init__(self, stdout: Taker, stderr: Taker, limit: int) -> None:
         self.ready = False
         self._stdout = Sink(stdout, limit)
         self._stderr = Sink(stderr, limit)
@@ -84,9 +85,14 @@ class Output:
             self._complaint = (self._complaint + data)[-2000:]
         self._stderr.write(data)
 
-    def check(self) -> None:
-        """Raise InfrastructureError when the command never started or output was lost."""
-        if not self.ready:
+    def check_after(self, ended: Ended) -> None:
+        """Raise InfrastructureError when the command never started or output was lost.
+
+        What is killed or stopped may be so before it has started.
+        """
+        if ended is Ended.KILLED:
+            return
+        if not self.ready and ended is not Ended.STOPPED:
             raise InfrastructureError(
                 f"the sandbox could not be prepared: {self.complaint or 'it said nothing'}",
                 hint="run `labkit doctor`",
@@ -141,6 +147,30 @@ def read_whole(chunks: Iterator[bytes], limit: int, collect: Collect[T]) -> tupl
         except ReturnedTooLargeError:
             return value, False
     return value, True
+
+
+def keep_whole(chunks: Iterator[bytes], limit: int, target: IO[bytes]) -> bool:
+    """Write the chunks to `target`, which keeps nothing of them where they are more than `limit`.
+
+    Returns whether they were read to their end.
+    """
+    begin = target.tell()
+    left = limit
+    try:
+        for chunk in chunks:
+            left -= len(chunk)
+            if left < 0:
+                target.seek(begin)
+                target.truncate()
+                return False
+            target.write(chunk)
+        target.flush()
+    except OSError as error:
+        raise InfrastructureError(
+            f"the home folder of the run could not be written: {error.strerror}",
+            hint="free some disk space and run again",
+        ) from error
+    return True
 
 
 def pump(read: Callable[[int], bytes], take: Callable[[bytes], None]) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from labkit.sandbox.container import MIB, OPEN_FILES, TEMPORARY
 from labkit.sandbox.environment import Environment
-from labkit.sandbox.interface import SANDBOX_UID, Limits, Spec
+from labkit.sandbox.interface import CHANNEL, SANDBOX_UID, Limits, Spec
 from labkit.sandbox.making import KIT, VENV
+from labkit.sandbox.place import Place
 
 _OURS = "/opt/labkit"
 _NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/services")
@@ -32,16 +33,19 @@ class Writable:
     temporary: Path
 
 
-def command_view(environment: Environment, spec: Spec, tree: Path) -> list[str]:
-    """Return the arguments under which the command of `spec` runs, with `tree` as its folder."""
-    variables = _variables(environment) | dict(spec.environment)
+def command_view(environment: Environment, spec: Spec, place: Place) -> list[str]:
+    """Return the arguments under which the command of `spec` runs, with the folders of `place`."""
+    home = {"HOME": spec.home} if spec.home else {}
+    variables = _variables(environment) | home | dict(spec.environment)
     return [
         *_ISOLATED,
         *("--uid", str(SANDBOX_UID), "--gid", str(SANDBOX_UID), "--hostname", "sandbox"),
         *_system(),
         *_kit(environment),
         *_memory_folders(spec),
-        *("--bind", str(tree / spec.returned_file), str(Path(spec.returned, spec.returned_file))),
+        *_own_folders(spec, place),
+        *(word for folder, target in place.fixed for word in ("--ro-bind", str(folder), target)),
+        *(("--ro-bind", spec.channel, CHANNEL) if spec.channel else ()),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", spec.workdir),
         *(word for name, value in variables.items() for word in ("--setenv", name, value)),
     ]
@@ -124,6 +128,12 @@ def _kit(environment: Environment) -> list[str]:
     if environment.root is not None:
         words += ["--ro-bind", str(environment.root), VENV]
     return words
+
+
+def _own_folders(spec: Spec, place: Place) -> list[str]:
+    name = spec.returned_file
+    words = ["--bind", str(place.tree / name), str(Path(spec.returned, name))]
+    return [*words, "--bind", str(place.home), spec.home] if spec.home else words
 
 
 def _memory_folders(spec: Spec) -> list[str]:

@@ -22,6 +22,7 @@ def limitations(
     """Collect every limitation that the study itself shows."""
     return (
         *_people(evidence),
+        *_effects(evidence),
         *_unequal_plan(evidence),
         *_incomplete(configurations),
         *_unequal_loss(configurations),
@@ -47,6 +48,11 @@ def _people(evidence: Evidence) -> Iterator[Limitation]:
             text="One person wrote the tasks, ran the agents and scored the runs: "
             "the scoring was blind in name only.",
         )
+
+
+def _effects(evidence: Evidence) -> Iterator[Limitation]:
+    for found in evidence.study.effects:
+        yield Limitation(topic=Topic(str(found.kind)), text=found.text)
 
 
 def _unequal_plan(evidence: Evidence) -> Iterator[Limitation]:
@@ -149,6 +155,13 @@ def _attempts(
         yield Limitation(
             topic=Topic.IDENTICAL_ATTEMPTS,
             text=f"{one} and {other} left the same diff: they are not independent attempts.",
+        )
+
+    for one, other in sorted(evidence.study.same_answers):
+        yield Limitation(
+            topic=Topic.IDENTICAL_ATTEMPTS,
+            text=f"The model answered the same, word by word, in {one} and {other}: they are not "
+            "independent attempts.",
         )
 
 

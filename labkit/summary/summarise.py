@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from labkit.effects import attributable
 from labkit.model import ConfigurationId, TaskId
 from labkit.study import RunResult, Study
 from labkit.summary.agreement import agreement, blinding
@@ -46,6 +47,7 @@ def summarise(study: Study) -> Summary:
         retired=evidence.retired,
         safety_tasks=evidence.safety,
         limitations=limitations(evidence, configurations, guessed),
+        attributable=attributable(study.effects),
     )
 
 

@@ -122,6 +122,17 @@ class Topic(StrEnum):
     MIXED_SANDBOXES = "mixed_sandboxes"
     UNEQUAL_SCORING = "unequal_scoring"
     UNBLINDED = "unblinded"
+    NO_EFFECT = "no_effect"
+    """What was declared to differ was not seen to; this and what follows as in `labkit.effects`."""
+    DIFFERS_IN_MORE = "differs_in_more"
+    DIFFERS_ALONG = "differs_along"
+    OTHER_MODEL = "other_model"
+    OTHER_VERSION = "other_version"
+    CHANGED_IN_MID_STUDY = "changed_in_mid_study"
+    NOT_CONSTANT = "not_constant"
+    DIFFERENT_DAYS = "different_days"
+    BY_HAND = "by_hand"
+    NOT_SEEN = "not_seen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +164,9 @@ class Summary:
     retired: Mapping[TaskId, str]
     safety_tasks: tuple[TaskId, ...]
     limitations: tuple[Limitation, ...]
+    attributable: bool | None = True
+    """Whether a difference can be due to what was declared: false where the runs show that more
+    differed, or nothing, and None where that is not known."""
     reruns: tuple[Rerun, ...] = ()
     """Configurations against themselves in an earlier summary, where one was given."""
     leaderboard: Leaderboard | None = None

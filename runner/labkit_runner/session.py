@@ -1,50 +1,35 @@
-"""A member's runs in their planned order: retried, resumed, never redone and never lost."""
+"""Runs in their planned order: retried, resumed, never redone and never lost."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
 
 from labkit.building import (
-    NOTHING_BUILT,
-    Built,
-    NotBuilt,
     Surroundings,
-    Workbench,
-    build_tree,
 )
-from labkit.configurations import Configuration
-from labkit.errors import InfrastructureError, InputError, ToolError, refuse
-from labkit.export import Base, read_base, workspace_tar
+from labkit.errors import InputError, ToolError, refuse
+from labkit.instructions import instructing, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
-from labkit.records import MissingRecord, RunRecord, load_missing, record_text
+from labkit.records import MissingRecord, RunRecord, load_missing
 from labkit.tasks import Task
 from labkit.workspace import Workspace
-from labkit.workspace import replace as write_file
-from labkit_runner.agents.registry import agent_named
-from labkit_runner.attempt import Bench, Job, perform, request
+from labkit_runner.agents.interface import WORKSPACE
+from labkit_runner.arms import Arm
+from labkit_runner.attempt import perform, request
+from labkit_runner.crew import Crew, Gate
+from labkit_runner.ground import Grounds, building
+from labkit_runner.job import Bench, Job
+from labkit_runner.readback import NOTHING_READ
+from labkit_runner.rehearse import rehearse
+from labkit_runner.stopping import Stop
+from labkit_runner.tries import Listener, Progress, Shelf, Tries
 
-TRIES = 3
-"""How often a run that the infrastructure broke is tried in one session."""
 _BROKEN_IN_A_ROW = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """What a session tells its caller after each try of a run."""
-
-    place: int
-    of: int
-    run: RunId
-    record: RunRecord | None
-    """The finished run; None when this try was broken by the infrastructure."""
-    failure: str = ""
-    tries_left: int = 0
-
-
-Listener = Callable[[Progress], None]
+def let_all(_pair: Sequence[PlannedRun], _beside: Sequence[PlannedRun]) -> str:
+    """Refuse no pair: there is no budget."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,138 +39,115 @@ class Session:
     workspace: Workspace
     bench: Bench
     tasks: dict[TaskId, Task]
-    configurations: dict[ConfigurationId, Configuration]
+    arms: Mapping[ConfigurationId, Arm]
     listener: Listener
     surroundings: Mapping[TaskId, Surroundings] = field(default_factory=dict)
     """What tasks are run in; a task without uses the bench's own image."""
-    starts: Callable[[TaskId], "_Start"] = field(init=False)
+    shelf: Shelf | None = None
+    """None: the study's own."""
+    jobs: int = 1
+    gate: Gate = let_all
+    """Whether a pair may be begun: it would be within the budget."""
+    stop: Stop = field(default_factory=Stop)
+    grounds: Grounds = field(init=False)
 
     def __post_init__(self) -> None:
-        # The runs of a task are planned one after the other, and a base may be large: keep one.
-        object.__setattr__(self, "starts", lru_cache(maxsize=1)(self._start))
+        found = Grounds(self.workspace, self.bench, self.tasks, self.surroundings, keep=self.jobs)
+        object.__setattr__(self, "grounds", found)
 
     def run_all(self, planned: Sequence[PlannedRun]) -> tuple[RunRecord, ...]:
-        """Perform the runs in order and return the finished ones.
+        """Perform the runs, begun in this order, and return the finished ones.
 
         A run that the infrastructure broke every time is recorded as missing and the session goes
-        on; after three missing runs in a row the sandbox itself must be broken: ToolError. A run
-        whose agent cannot be started as it is set up is an InputError before the first run.
+        on; after three missing runs in a row the sandbox itself must be broken: ToolError. What no
+        waiting mends (no credit, a key that is not taken) ends the session at once, as `stop` then
+        says. A run whose agent cannot be started as it is set up is an InputError before the first.
         """
         self._require_launchable(planned)
+        places = {item.run: place for place, item in enumerate(planned, 1)}
+        tries = Tries(attempt=self._attempt, shelf=self._shelf, stop=self.stop, now=self.bench.now)
+        crew = Crew[Progress, RunRecord | None](
+            work=lambda item, tell: tries.run_one(item, (places[item.run], len(planned)), tell),
+            hear=self.listener,
+            end=self._end,
+            jobs=self.jobs,
+            stop=self.stop,
+            gate=self.gate,
+        )
         finished: list[RunRecord] = []
-        broken = 0
-        for place, item in enumerate(planned, 1):
-            record = self._run_one(item, place, len(planned))
+        in_a_row, broken = 0, ""
+        for item, record in crew.results(planned):
             if record is not None:
                 finished.append(record)
-                broken = 0
-                continue
-            broken += 1
-            if broken == _BROKEN_IN_A_ROW:
-                reason = load_missing(self.workspace.missing(item.run)).reasons[-1]
-                raise ToolError(
-                    f"{broken} runs in a row were broken by the sandbox: {reason}",
-                    hint="labkit doctor says what is wrong; the same command goes on from here",
-                )
+            in_a_row = 0 if record is not None else in_a_row + 1
+            if in_a_row == _BROKEN_IN_A_ROW and not self.stop.why:
+                broken = f"{in_a_row} runs in a row were broken: {self._last_reason(item.run)}"
+                self.stop.ask(broken)
+        if broken:
+            raise ToolError(
+                broken,
+                hint="labkit doctor says what is wrong; the same command goes on from here",
+            )
         return tuple(finished)
+
+    def rehearse(self, planned: Sequence[PlannedRun], tell: Callable[[Arm], None]) -> None:
+        """Rehearse each configuration that asks a model, on the first run planned for it.
+
+        Raises InputError with what is broken; `tell` hears which one is begun.
+        """
+        self._require_launchable(planned)
+        first = {item.run.configuration: item for item in reversed(planned)}
+        for configuration, item in sorted(first.items()):
+            arm = self.arms[configuration]
+            if arm.route is not None and arm.agent.rehearsed("true"):
+                tell(arm)
+                rehearse(self.bench, self.job(item), arm.route.to)
+
+    def _last_reason(self, run: RunId) -> str:
+        return load_missing(self._shelf.lost(run)).reasons[-1]
+
+    @property
+    def _shelf(self) -> Shelf:
+        return self.shelf or Shelf.of(self.workspace)
 
     def _require_launchable(self, planned: Sequence[PlannedRun]) -> None:
         problems: dict[str, None] = {}
         for item in planned:
             task = self.tasks[item.run.task]
-            configuration = self.configurations[item.run.configuration]
+            arm = self.arms[item.run.configuration]
             try:
-                agent = agent_named(configuration.agent, self.workspace)
-                agent.launch(request(item, task, configuration))
+                arm.agent.launch(request(item, task, arm.configuration, arm.api))
+                read_instructions(self.workspace, arm.configuration.instructions)
             except InputError as error:
                 problems.update(dict.fromkeys(error.problems))
         refuse(tuple(problems), hint="mend the configuration or its steps")
 
-    def _run_one(self, item: PlannedRun, place: int, total: int) -> RunRecord | None:
-        missing = self.workspace.missing(item.run)
-        failures = load_missing(missing).reasons if missing.is_file() else ()
-        for left in reversed(range(TRIES)):
-            try:
-                job = replace(self._job(item), earlier_failures=failures)
-                record = perform(self.bench, job, self.workspace.run(item.run))
-            except InfrastructureError as error:
-                reason = f"{self.bench.now().isoformat(timespec='seconds')} {error}"
-                failures = (*failures, reason)
-                self.listener(
-                    Progress(
-                        place=place, of=total, run=item.run, record=None,
-                        failure=str(error), tries_left=left,
-                    )
-                )  # fmt: skip
-                continue
-            with suppress(FileNotFoundError):
-                missing.unlink()
-            self.listener(Progress(place=place, of=total, run=item.run, record=record))
-            return record
-        lost = MissingRecord(run=item.run, runner=str(item.runner), reasons=failures)
-        write_file(missing, record_text(lost))
-        return None
+    def _end(self, item: PlannedRun) -> None:
+        """End a run that is at work; it may be building its base yet."""
+        for name in (str(item.run), building(item.run.task)):
+            self.bench.sandbox.kill({"labkit.lab": self.bench.workspace_id, "labkit.run": name})
 
-    def _job(self, item: PlannedRun) -> Job:
+    def _attempt(self, item: PlannedRun, before: MissingRecord) -> RunRecord:
+        job = replace(self.job(item), earlier_failures=before.reasons, voided=before.voided)
+        return perform(self.bench, job, self._shelf.raw / str(item.run))
+
+    def job(self, item: PlannedRun) -> Job:
+        """Return a planned run with everything it needs."""
         task = self.tasks[item.run.task]
-        configuration = self.configurations[item.run.configuration]
-        start = self.starts(task.id)
+        arm = self.arms[item.run.configuration]
+        ground = self.grounds.of(task.id, arm.configuration.instructions)
+        place = arm.surroundings.get(task.id) or self.surroundings.get(task.id)
         return Job(
             planned=item,
             task=task,
-            configuration=configuration,
-            agent=agent_named(configuration.agent, self.workspace),
-            base=start.base,
-            base_tar=start.tar,
-            surroundings=self.surroundings.get(task.id),
-            built=start.built,
-        )
-
-    def _start(self, name: TaskId) -> "_Start":
-        """Return what a task's runs start from; what its build commands make is laid out already.
-
-        Raises InfrastructureError when they fail: nothing can be measured then.
-        """
-        repository = self.bench.repository
-        base = read_base(repository, self.tasks[name].base)
-        built = self._built(name, base)
-        tar = workspace_tar(repository, base, files=built.over(base.files()).values())
-        return _Start(base=base, tar=tar, built=built)
-
-    def _built(self, name: TaskId, base: Base) -> Built:
-        place = self.surroundings.get(name)
-        if place is None or not place.build:
-            return NOTHING_BUILT
-        bench = Workbench(
-            sandbox=self.bench.sandbox,
+            configuration=arm.configuration,
+            agent=arm.agent,
+            base=ground.base,
+            base_tar=ground.tar,
             surroundings=place,
-            limits=self.bench.limits,
-            labels={"labkit.lab": self.bench.workspace_id, "labkit.run": f"build of {name}"},
+            route=arm.route,
+            api=arm.api,
+            readback=arm.readback.get(place.image, NOTHING_READ) if place else NOTHING_READ,
+            memory=instructing(ground.tree, arm.agent.memory, WORKSPACE),
+            built=ground.built,
         )
-        built = build_tree(bench, base.files())
-        if isinstance(built, NotBuilt):
-            raise InfrastructureError(f"task {name} could not be set up: {built.reason}")
-        return built
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Start:
-    """What the runs of a task start from."""
-
-    base: Base
-    tar: bytes
-    built: Built
-
-
-def remove_partial(raw: Path) -> tuple[str, ...]:
-    """Remove what a killed session left half-written below raw/; return the runs' names."""
-    partial = sorted(path for path in raw.glob(".*__*__*.*") if path.is_dir())
-    for path in partial:
-        _remove_tree(path)
-    return tuple(path.name[1:].rsplit(".", 1)[0] for path in partial)
-
-
-def _remove_tree(path: Path) -> None:
-    for child in path.iterdir():
-        child.unlink()
-    path.rmdir()

@@ -19,7 +19,8 @@ from labkit.plan import PlannedRun
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import BASE_TAG
 from labkit_runner.agents.command import CommandAgent
-from labkit_runner.attempt import Bench, Job, perform
+from labkit_runner.attempt import perform
+from labkit_runner.job import Bench, Job
 
 A = ConfigurationId("A")
 TASK = TaskId("bench-run")  # tests in the same engine kill runs by name: not this one

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.archive import Entry, Kind, read_tar, write_tar
+from labkit.archive import Entry, Kind, read_tar, without_folders_above, write_tar
 from labkit.errors import InfrastructureError, LabkitError, ReturnedTooLargeError
 
 PARTS = st.binary(min_size=1, max_size=120).filter(
@@ -168,3 +168,18 @@ def test_damaged_tars_never_end_in_another_error(data: st.DataObject) -> None:
     except LabkitError:
         return
     assert all(b".." not in entry.path.split(b"/") for entry in entries)
+
+
+@given(st.lists(st.tuples(PATHS, KINDS, st.binary(max_size=700)), max_size=6))
+def test_only_the_folders_above_are_left_out(files: list[tuple[bytes, Kind, bytes]]) -> None:
+    entries = [
+        Entry(path=top + path, kind=kind, data=data.replace(b"\0", b"") or b"x")
+        for path, kind, data in files
+        for top in (b"home/agent/", b"labkit/")
+    ]
+    whole = write_tar(entries)
+    with tarfile.open(fileobj=io.BytesIO(whole)) as tar:
+        before = [(member.name, member.linkname, member.size) for member in tar]
+    with tarfile.open(fileobj=io.BytesIO(without_folders_above(whole, "/home/agent"))) as tar:
+        after = [(member.name, member.linkname, member.size) for member in tar]
+    assert after == [each for each in before if each[0] != "home"]

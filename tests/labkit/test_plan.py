@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from labkit.errors import InputError, IntegrityError
 from labkit.model import ConfigurationId, Member, TaskId
-from labkit.plan import interleave, plan_text, read_plan
+from labkit.plan import (
+    further,
+    interleave,
+    last_digest,
+    plan_text,
+    preselected,
+    read_plan,
+)
 from labkit.workspace import Workspace, replace
 
 MEMBERS = [Member(name) for name in ("ana", "ben", "chris", "dana")]
@@ -122,4 +129,83 @@ def test_a_damaged_plan_is_noticed(tmp_path: Path, text: str) -> None:
     workspace = Workspace(tmp_path)
     replace(workspace.plan, text)
     with pytest.raises(IntegrityError, match=r"plan\.csv is damaged"):
+        read_plan(workspace)
+
+
+FIRST, SECOND = TaskId("task-0"), TaskId("task-1")
+
+
+def test_a_reduced_plan_repeats_only_what_was_chosen() -> None:
+    planned = interleave(numbered(MEMBERS[:2]), [A, B], {FIRST: 1, SECOND: 2}, MEMBERS)
+    assert [str(item.run) for item in planned] == [
+        "task-0__A__1", "task-0__B__1",
+        "task-1__A__1", "task-1__B__1", "task-1__A__2", "task-1__B__2",
+    ]  # fmt: skip
+    assert preselected(planned) == {SECOND}
+    assert preselected(interleave(numbered(MEMBERS), [A, B], 2, MEMBERS)) == frozenset()
+
+
+def test_a_further_plan_leaves_the_first_as_it_is(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    planned = interleave(numbered(MEMBERS[:2]), [A, B, C], 2, MEMBERS)
+    replace(workspace.plan, plan_text(planned))
+    frozen = workspace.plan.read_bytes()
+    for number in (2, 3):
+        more = further(read_plan(workspace), [SECOND], 1)
+        replace(workspace.further_plan(number), plan_text(more, after=last_digest(workspace)))
+    assert workspace.plan.read_bytes() == frozen
+    everything = read_plan(workspace)
+    assert everything[: len(planned)] == planned
+    assert [item.order for item in everything] == list(range(1, 19))
+    assert [str(item.run) for item in everything[12:]] == [
+        f"task-1__{letter}__{attempt}" for attempt in (3, 4) for letter in "ABC"
+    ]
+    runners = {item.runner for item in everything if item.run.task == SECOND}
+    assert len(runners) == 1
+    seeds = [{item.seed for item in everything[i : i + 3]} for i in (12, 15)]
+    assert [len(each) for each in seeds] == [1, 1]
+    assert seeds[0] != seeds[1]
+
+
+def test_more_than_nine_attempts_are_refused() -> None:
+    planned = interleave(numbered(MEMBERS[:1]), [A, B], 8, MEMBERS)
+    assert len(further(planned, [FIRST], 1)) == 2
+    with pytest.raises(InputError, match="task-0 has 8 attempts: 2 more are over 9"):
+        further(planned, [FIRST], 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("order,run,runner,seed,after\n3,task-0__A__2,ana,5,{0}\n", ""),
+        ("order,run,runner,seed,after\n3,task-0__A__2,ana,5,123\n", "not the one"),
+        ("order,run,runner,seed\n3,task-0__A__2,ana,5\n", "after"),
+        ("order,run,runner,seed,after\n1,task-0__A__2,ana,5,{0}\n", "not numbered from 3"),
+        (
+            "order,run,runner,seed,after\n3,task-0__A__1,ana,5,{0}\n",
+            "task-0__A__1 is planned twice",
+        ),
+    ],
+    ids=["sound", "other chain", "no chain", "numbers", "twice"],
+)
+def test_a_damaged_further_plan_is_noticed(tmp_path: Path, text: str, told: str) -> None:
+    workspace = Workspace(tmp_path)
+    replace(workspace.plan, plan_text(interleave(numbered(MEMBERS[:1]), [A, B], 1, MEMBERS)))
+    replace(workspace.further_plan(2), text.format(last_digest(workspace)))
+    if not told:
+        assert len(read_plan(workspace)) == 3
+        return
+    with pytest.raises(IntegrityError, match=r"plan-2\.csv is damaged") as caught:
+        read_plan(workspace)
+    assert told in str(caught.value)
+
+
+def test_a_changed_first_plan_is_noticed_by_the_second(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    planned = interleave(numbered(MEMBERS[:1]), [A, B], 1, MEMBERS)
+    replace(workspace.plan, plan_text(planned))
+    more = plan_text(further(planned, [FIRST], 1), after=last_digest(workspace))
+    replace(workspace.further_plan(2), more)
+    replace(workspace.plan, workspace.plan.read_text().replace("ben", "ana"))
+    with pytest.raises(IntegrityError, match="not the one that it was made for"):
         read_plan(workspace)

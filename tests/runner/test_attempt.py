@@ -10,13 +10,14 @@ from runs import A, Lab, a_configuration
 from sandboxes import IMAGE
 from workfolder import act, snapshot, unpack
 
-from labkit.errors import InfrastructureError, InputError, ToolError
+from labkit.errors import InputError, ToolError
 from labkit.model import Ended, RunId, TaskId
 from labkit.records import RunRecord, load_run
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Sandbox
 from labkit.transcripts.detect import read_transcript
 from labkit_runner.attempt import perform
+from labkit_runner.voided import Voided
 
 MIB = 1024 * 1024
 RUN = RunId(TaskId("bug-a"), A, 1)
@@ -243,13 +244,13 @@ def test_a_run_is_never_overwritten(project: Project, bubblewrap_sandbox: Sandbo
 
 
 @pytest.mark.docker
-def test_an_image_that_is_missing_leaves_nothing(
+def test_an_image_that_is_missing_leaves_what_the_try_wrote_and_no_run(
     project: Project, docker_sandbox: DockerSandbox
 ) -> None:
     lab = Lab(project, docker_sandbox, image="labkit-test-no-such-image:none")
-    with pytest.raises(InfrastructureError):
+    with pytest.raises(Voided) as broken:
         commanded(lab, "true")
-    assert list(lab.workspace.raw.iterdir()) == []
+    assert list(lab.workspace.raw.iterdir()) == [broken.value.folder]
     lab.image = IMAGE
     assert commanded(lab, "true").exit_code == 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from environs import SOURCE, Workplace
 from gitrepo import make_project
-from runs import A, B, Lab, a_configuration, a_task
+from runs import A, B, Lab, a_configuration, a_task, arms
 
 from labkit.archive import Entry, Kind
 from labkit.building import Built, NotBuilt, Surroundings, Workbench, build_tree
@@ -43,7 +43,7 @@ def session_of(lab: Lab, where: Surroundings) -> Session:
         workspace=lab.workspace,
         bench=lab.bench,
         tasks={NAME: a_task("bug-a")},
-        configurations={name: a_configuration(name) for name in (A, B)},
+        arms=arms(lab.workspace, a_configuration(A), a_configuration(B)),
         listener=lab.told.append,
         surroundings={NAME: where},
     )

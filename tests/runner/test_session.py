@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 import pytest
 import runs
 from gitrepo import Project
-from runs import A, B, Lab, sandbox_named
+from runs import A, B, Hurried, Lab, sandbox_named
 from sandboxes import BOTH
 
 from labkit.errors import InfrastructureError, InputError, ToolError
@@ -20,7 +21,8 @@ from labkit.model import Ended, RunId, TaskId
 from labkit.records import load_missing, load_run
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Outcome, Sandbox, Spec, Streams, T
-from labkit_runner.session import TRIES, remove_partial
+from labkit_runner.tries import TRIES
+from labkit_runner.voided import Broken, Took, Voided, partial_runs, void_partial
 
 ONE, TWO = "bug-a", "bug-b"
 
@@ -117,7 +119,7 @@ def test_an_image_that_is_missing_ends_the_session_after_three_runs(
 ) -> None:
     lab = lab_of(project, docker_sandbox, ONE, TWO)
     lab.image = "labkit-test-no-such-image:none"
-    with pytest.raises(ToolError, match="3 runs in a row were broken by the sandbox") as caught:
+    with pytest.raises(ToolError, match=r"3 runs in a row were broken: .* no such image") as caught:
         lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO))
     assert "labkit doctor" in str(caught.value.hint)
     assert len(list((lab.workspace.evals / "missing").iterdir())) == 3
@@ -180,7 +182,7 @@ def test_after_kill_9_the_same_session_loses_and_redoes_nothing(
 
     wait_until(lambda: bool(sandbox.leftovers()))
     assert len(sandbox.clean()) == 1
-    assert remove_partial(raw) == (str(slow),)
+    assert void_partial(raw, lab.workspace.voided, "later") == (str(slow),)
     assert [path.name for path in raw.iterdir()] == [str(run_id(ONE))]
 
     left = [item for item in lab.plan(ONE, TWO) if not lab.workspace.run(item.run).exists()]
@@ -191,7 +193,7 @@ def test_after_kill_9_the_same_session_loses_and_redoes_nothing(
     assert {load_run(path / "run.json").run for path in raw.iterdir()} == {
         item.run for item in lab.plan(ONE, TWO)
     }
-    assert (sandbox.leftovers(), remove_partial(raw)) == ((), ())
+    assert (sandbox.leftovers(), partial_runs(raw)) == ((), ())
     if name == "bubblewrap":
         assert list(scratch.iterdir()) == []
 
@@ -218,9 +220,120 @@ def wait_until(happened: Callable[[], bool], seconds: float = 20) -> None:
         time.sleep(0.02)
 
 
-def test_nothing_partial_means_nothing_removed(tmp_path: Path) -> None:
-    (tmp_path / "bug-a__A__1").mkdir()
-    (tmp_path / ".DS_Store").write_text("")
-    assert remove_partial(tmp_path) == ()
-    assert remove_partial(tmp_path / "nosuch") == ()
-    assert len(list(tmp_path.iterdir())) == 2
+class Failing(Breaking):
+    """A real sandbox whose first runs end in the given errors, after they ran."""
+
+    def __init__(self, inner: Sandbox, *errors: Voided) -> None:
+        super().__init__(inner, 0)
+        self.errors = list(errors)
+
+    def run(
+        self, spec: Spec, streams: Streams, collect: Callable[[IO[bytes]], T]
+    ) -> tuple[Outcome, T]:
+        result = super().run(spec, streams, collect)
+        if self.errors:
+            raise self.errors.pop(0)
+        return result
+
+
+def test_waits_grow_are_told_and_heed_what_the_model_asks_for(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    errors = (
+        Voided("too many requests", kind=Broken.RATE_LIMIT),
+        Voided("too many requests", kind=Broken.RATE_LIMIT, retry_after=100),
+    )
+    lab = lab_of(project, Failing(bubblewrap_sandbox, *errors), ONE)
+    (record,) = lab.session(ONE).run_all(lab.plan(ONE)[:1])
+    assert [event.wait for event in lab.told] == [*lab.stop.waited, 0.0] == [15.0, 100.0, 0.0]
+    assert [each["kind"] for each in record.voided] == ["rate_limit", "rate_limit"]
+    assert len(record.earlier_failures) == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Voided("the credit is used up", kind=Broken.QUOTA, took=Took(tokens=50, cost=0.5)),
+        Voided("the key is not taken", kind=Broken.AUTH),
+        Voided("come back tomorrow", kind=Broken.RATE_LIMIT, retry_after=3600),
+    ],
+    ids=["quota", "key", "far retry-after"],
+)
+def test_what_lasts_ends_the_session_at_once_and_the_run_is_missing(
+    project: Project, bubblewrap_sandbox: Sandbox, error: Voided
+) -> None:
+    lab = lab_of(project, Failing(bubblewrap_sandbox, error), ONE, TWO)
+    assert lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO)) == ()
+    assert [(event.run, event.is_lost, event.tries_left) for event in lab.told] == [
+        (run_id(ONE), True, 0)
+    ]
+    assert error.message in lab.stop.why
+    missing = load_missing(lab.workspace.missing(run_id(ONE)))
+    assert len(missing.reasons) == 1
+    assert [(each["tokens"], each["cost"]) for each in missing.voided] == [
+        (error.took.tokens, error.took.cost)
+    ]
+    assert not lab.workspace.missing(run_id(ONE, "B")).exists()  # it was never begun
+
+
+def test_the_cost_of_a_lost_run_stays_when_it_succeeds_later(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    error = Voided("no credit", kind=Broken.QUOTA, took=Took(tokens=50, cost=0.5))
+    lab = lab_of(project, Failing(bubblewrap_sandbox, error), ONE)
+    lab.session(ONE).run_all(lab.plan(ONE))
+    lab.stop = Hurried()
+    (record, _) = lab.session(ONE).run_all(lab.plan(ONE))
+    assert [(each["why"], each["cost"]) for each in record.voided] == [("no credit", 0.5)]
+    assert not lab.workspace.missing(run_id(ONE)).exists()
+    assert load_run(lab.workspace.run(run_id(ONE)) / "run.json").voided == record.voided
+    kept = lab.workspace.voided / f"{run_id(ONE)}__1"
+    assert (kept / "transcript.jsonl").is_file()
+
+
+def test_both_arms_run_at_once_and_leave_what_they_leave_alone(
+    project: Project, sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, sandbox, ONE, TWO)
+    session = replace(lab.session(ONE, TWO), jobs=2)
+    records = session.run_all(lab.plan(ONE, TWO))
+    assert sorted(record.run for record in records) == [item.run for item in lab.plan(ONE, TWO)]
+    for record in records:
+        folder = lab.workspace.run(record.run)
+        assert (
+            f"{record.run.task} {record.run.configuration}".encode()
+            in (folder / "transcript.jsonl").read_bytes()
+        )
+
+
+def test_a_person_who_insists_ends_runs_and_none_is_missing(
+    project: Project, sandbox: Sandbox
+) -> None:
+    lab = lab_of(project, sandbox, ONE, TWO)
+    for letter in "AB":
+        lab.steps(run_id(ONE, letter), [{"run": "true"}, {"run": "sleep 30"}, {"finish": "late"}])
+    session = replace(lab.session(ONE, TWO), jobs=2)
+
+    def insist() -> None:
+        raw = lab.workspace.raw
+        wait_until(lambda: sum(b'"run"' in p.read_bytes() for p in raw.glob(".*/tran*")) == 2)
+        lab.stop.interrupt()
+        lab.stop.interrupt()
+
+    person = threading.Thread(target=insist)
+    person.start()
+    began = time.monotonic()
+    assert session.run_all(lab.plan(ONE, TWO)) == ()
+    person.join()
+    assert time.monotonic() - began < 25
+    assert not (lab.workspace.evals / "missing").exists()
+    assert list(lab.workspace.raw.iterdir()) == []
+    assert {path.name for path in lab.workspace.voided.iterdir()} == {
+        f"{run_id(ONE)}__1", f"{run_id(ONE, 'B')}__1"
+    }  # fmt: skip
+    lab.stop = Hurried()
+    for letter in "AB":
+        lab.steps(run_id(ONE, letter), [{"finish": "now"}])
+    records = lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO))
+    assert [len(record.voided) for record in records] == [1, 1, 0, 0]
+    assert records[0].voided[0]["kind"] == "interrupted"

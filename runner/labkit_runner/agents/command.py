@@ -4,6 +4,7 @@ from labkit.archive import Entry, Kind
 from labkit.configurations import Configuration
 from labkit.model import Api
 from labkit_runner.agents.interface import INPUTS, Account, Launch, Left, Request, Said
+from labkit_runner.rehearsal.script import Turn
 
 
 class CommandAgent:
@@ -26,6 +27,10 @@ class CommandAgent:
 
     def version_command(self, configuration: Configuration) -> tuple[str, ...]:  # noqa: ARG002 - the protocol's signature
         """Return nothing: how any program tells its version is not known."""
+        return ()
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:  # noqa: ARG002 - the protocol's signature
+        """Return nothing: what it can be asked to do is not known."""
         return ()
 
     def account(self, left: Left) -> Account:

@@ -8,6 +8,7 @@ from typing import Protocol
 from labkit.archive import Entry
 from labkit.configurations import Configuration
 from labkit.model import Api, RunId
+from labkit_runner.rehearsal.script import Turn
 
 INPUTS = "/labkit"
 """Where an agent's inputs lie inside the sandbox, in memory."""
@@ -32,6 +33,8 @@ class Request:
     configuration: Configuration
     prompt: str
     seed: int
+    api: Api | None = None
+    """What the gateway of this run speaks; None: there is no gateway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +106,9 @@ class Agent(Protocol):
 
     name: str
     apis: tuple[Api, ...]
-    """What it can speak with a model, the usual one first; empty: it needs no model of labkit's."""
+    """What it can speak with a model, the usual one first; empty: it never asks one."""
     provider: str
-    """The provider that is asked where the configuration names none."""
+    """The provider that is asked where the configuration names none; empty: then nobody is."""
     usual_version: str
     """The version that labkit was tried with, for configurations that name none."""
     memory: tuple[str, ...]
@@ -128,6 +131,10 @@ class Agent(Protocol):
 
     def launch(self, request: Request) -> Launch:
         """Return how to start it; raises InputError when its settings are wrong."""
+        ...
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:
+        """Return a session in which a model has it run a shell command and end; none: unknown."""
         ...
 
     def account(self, left: Left) -> Account:

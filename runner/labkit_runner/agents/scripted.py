@@ -10,6 +10,7 @@ from labkit.transcripts.detect import read_transcript
 from labkit_runner.agents import player
 from labkit_runner.agents.interface import INPUTS, Account, Launch, Left, Request, Said
 from labkit_runner.agents.steps import read_steps, steps_path
+from labkit_runner.rehearsal.script import Turn
 
 
 class ScriptedAgent:
@@ -34,6 +35,10 @@ class ScriptedAgent:
 
     def version_command(self, configuration: Configuration) -> tuple[str, ...]:  # noqa: ARG002 - the protocol's signature
         """Return nothing: the player's version is labkit's."""
+        return ()
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:  # noqa: ARG002 - the protocol's signature
+        """Return nothing: what it can be asked to do is not known."""
         return ()
 
     def account(self, left: Left) -> Account:

@@ -10,6 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from studies import results, study, tasks
 
+from labkit.effects import Finding as Effect
+from labkit.effects import Kind, Weight
 from labkit.errors import IntegrityError
 from labkit.model import Category, TaskId
 from labkit.overclaim import Facts, Finding, Rule, check, describe, facts_of
@@ -309,3 +311,53 @@ def test_a_long_page_takes_no_long_time(piece: str) -> None:
     started = time.perf_counter()
     check(piece * (50_000 // len(piece)), TIE)
     assert time.perf_counter() - started < 20
+
+
+def apart() -> Facts:
+    """Return the facts of a study in which the declared effort never reached the model."""
+    text = "effort: low against high: declared of A and B, and seen in none of 9 pairs of runs."
+    found = Effect(kind=Kind.NO_EFFECT, weight=Weight.BREAKS, about=(), text=text)
+    return facts(replace(STUDIES["win"], difference="effort: low against high", effects=(found,)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "B did so because of the high effort.",
+        "B won thanks to its effort.",
+        "The high effort made the difference.",
+        "High effort improves the results of B.",
+        "The effort of B is the reason.",
+        "AGENTS.md helped B.",
+    ],
+)
+def test_no_cause_may_be_named_where_nothing_declared_was_seen(text: str) -> None:
+    found = [each for each in check(text, apart()) if each.rule is Rule.GENERAL]
+    assert len(found) == 1
+    assert "seen in none of 9 pairs of runs" in found[0].data
+    assert "(effort: low against high) cannot be given as the cause" in found[0].instead
+    known = facts(replace(STUDIES["win"], difference="effort: AGENTS.md"))
+    assert Rule.GENERAL not in rules(text, known)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The effort did not make a difference, as it never reached the model.",
+        "Whether the effort helps is open.",
+        "B is ahead of A, and it is not due to the effort.",
+        "We set the effort of B to high.",
+    ],
+)
+def test_honest_words_about_what_was_not_seen_are_left_alone(text: str) -> None:
+    assert Rule.GENERAL not in rules(text, apart())
+
+
+@pytest.mark.parametrize("weight", list(Weight))
+def test_the_page_of_such_a_study_has_no_finding(weight: Weight) -> None:
+    found = Effect(
+        kind=Kind.MORE, weight=weight, about=(), text="The tools differ in 1 of 2 pairs."
+    )
+    made = summarise(replace(STUDIES["win"], effects=(found,)))
+    assert check(render(made), facts_of(to_json(made))) == ()
+    assert ("They differ in one thing" in render(made)) is (weight is Weight.CAUTION)

@@ -15,7 +15,7 @@ from labkit.model import Ended
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import build_base, derive_image, ensure_image, image_id
 from labkit.sandbox.interface import Streams
-from labkit.sandbox.prepared import prepared_name
+from labkit.sandbox.prepared import Furnishing, prepared_name
 
 pytestmark = pytest.mark.docker
 
@@ -136,7 +136,7 @@ def test_a_folder_that_the_image_lacks_can_be_returned(docker_sandbox: DockerSan
     finally:
         base = image_id(docker_sandbox.api, "labkit-base:local")
         assert base is not None
-        docker_sandbox.api.remove_image(prepared_name(base, "/somewhere/new"))
+        docker_sandbox.api.remove_image(prepared_name(base, Furnishing(own=("/somewhere/new",))))
     assert ran.stdout == b"given\n/somewhere/new\n"
     assert ran.files == {"new/in": b"given\n", "new/out": b"out\n"}
     assert ran.outcome.image_digest == image_id(docker_sandbox.api, "labkit-base:local")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
+from labkit.model import Ended
 from labkit.sandbox.bootstrap import READY
 from labkit.sandbox.streams import Output, Sink, read_whole
 
@@ -52,7 +53,7 @@ def test_the_ready_mark_is_taken_off_once() -> None:
     output = Output(stdout, stderr, 100)
     output.out(READY)
     output.out(READY + b"x")
-    output.check()
+    output.check_after(Ended.EXITED)
     assert stdout.getvalue() == READY + b"x"
 
 
@@ -61,7 +62,7 @@ def test_without_the_ready_mark_the_complaint_is_told() -> None:
     output.err(b"tar: no space")
     output.out(b"x" + READY)
     with pytest.raises(InfrastructureError, match="tar: no space"):
-        output.check()
+        output.check_after(Ended.EXITED)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
@@ -72,4 +73,4 @@ def test_a_full_disk_is_told_and_does_not_stop_the_taking() -> None:
         for _ in range(5):
             output.out(bytes(1000))
         with pytest.raises(InfrastructureError, match=os.strerror(28)):
-            output.check()
+            output.check_after(Ended.EXITED)

@@ -1,0 +1,374 @@
+"""What `labkit task run` does for runs by hand: --manual, --export, --finish, --abandon."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from labkit.cli.console import ask, say
+from labkit.cli.lab import Lab, now
+from labkit.cli.running import catch_up, record
+from labkit.cli.sessions import open_session, runner
+from labkit.configurations import read_configuration
+from labkit.errors import InfrastructureError, InputError, PhaseError, ToolError
+from labkit.fields import counted
+from labkit.graders.folder import Unreadable, read_inside
+from labkit.lock import only_one
+from labkit.model import RunId
+from labkit.phases import progress
+from labkit.plan import PlannedRun
+from labkit.records import RunRecord
+from labkit.settings import Person
+from labkit_runner import manual
+from labkit_runner import manualexport as export
+from labkit_runner.attempt import perform
+from labkit_runner.capture import read_sessions
+from labkit_runner.manual import Begun, ByHand, Told, Way
+from labkit_runner.ownterminal import OwnTerminal
+from labkit_runner.preflight import require_nothing_readable
+from labkit_runner.session import Session
+from labkit_runner.voided import void, void_partial
+
+BEGAN, ABANDONED = "begin by hand", "abandon by hand"
+"""What a member's log says of runs by hand, before it tells of the finished run."""
+_MOST_SHOWN = 1 << 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What options said already of the end of a run; what they did not say is asked."""
+
+    folder: Path | None = None
+    transcripts: tuple[Path, ...] = ()
+    minutes: float | None = None
+    count: int | None = None
+    lines: tuple[str, ...] = ()
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which step of a run by hand is asked for: the run's name stands at one of the first three."""
+
+    manual: str = ""
+    finish: str = ""
+    abandon: str = ""
+    export: Path | None = None
+    because: str = ""
+
+
+def by_hand(me: str, runs: Sequence[str], asked: Asked, answers: Answers, sandbox_name: str) -> int:
+    """Do the step that is asked for; refuses options that do not go together."""
+    if runs or sum(map(bool, (asked.manual, asked.finish, asked.abandon))) != 1:
+        raise InputError(
+            "one run is done by hand at a time",
+            hint="--manual RUN, --finish RUN or --abandon RUN, and no other run beside it",
+        )
+    if asked.manual:
+        return _do(me, asked.manual, asked.export, sandbox_name)
+    if asked.finish:
+        return _complete(me, asked.finish, answers)
+    return _give_up(me, asked.abandon, asked.because)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """One person's one run, while the lab is theirs alone."""
+
+    lab: Lab
+    person: Person
+    planned: PlannedRun
+
+    @property
+    def run(self) -> RunId:
+        return self.planned.run
+
+    def begun(self) -> Begun:
+        """Return how the run was begun; refuses one that was not."""
+        found = manual.read_begun(self.lab.workspace, self.run)
+        if found is None:
+            raise PhaseError(
+                f"{self.run} is not begun by hand", hint=f"labkit task run --manual {self.run}"
+            )
+        return found
+
+
+def _do(me: str, run: str, out: Path | None, sandbox_name: str) -> int:
+    """Begin a run by hand: in a session here, or in a folder for another machine."""
+    with _desk(me, run) as desk:
+        before = manual.read_begun(desk.lab.workspace, desk.run)
+        if before is not None and (
+            before.way is Way.EXPORT or manual.session_of(desk.lab.workspace, desk.run).is_dir()
+        ):
+            raise PhaseError(
+                f"{desk.run} is begun by hand already ({before.way}, {before.started})",
+                hint=f"labkit task run --finish {desk.run}, "
+                f'or --abandon {desk.run} --because "why"',
+            )
+        if out is not None:
+            _write_out(desk, out)
+            return 0
+        return _sit(desk, sandbox_name)
+
+
+def _complete(me: str, run: str, answers: Answers) -> int:
+    """Make a run of what was begun by hand."""
+    with _desk(me, run) as desk:
+        begun = desk.begun()
+        if begun.way is Way.EXPORT:
+            _take_in(desk, begun, answers)
+        elif manual.session_of(desk.lab.workspace, desk.run).is_dir():
+            _finish(desk, begun, answers)
+        else:
+            raise PhaseError(
+                f"the session of {desk.run} left nothing: it was interrupted",
+                hint=f"labkit task run --manual {desk.run} begins it anew",
+            )
+    return 0
+
+
+def _give_up(me: str, run: str, why: str) -> int:
+    """Void a run that was begun by hand; the records keep that, and the reason."""
+    if not why.strip():
+        raise InputError("a run is not given up without a reason", hint='--because "why"')
+    with _desk(me, run) as desk:
+        manual.abandon(desk.lab.workspace, desk.begun(), why.strip(), now())
+        desk.lab.log(desk.person, ABANDONED, subject=str(desk.run))
+        say(f"{desk.run} is abandoned and counts as missing: {why.strip()}")
+        say("the next labkit task run does it again, and tells of this in its record")
+    return 0
+
+
+@contextmanager
+def _desk(me: str, run: str) -> Iterator[_Desk]:
+    """Give a member's own planned run that is not done, with nobody else at work in the lab."""
+    lab = Lab.open()
+    person = runner(lab, me)
+    wanted = RunId.parse(run)
+    with only_one(lab.workspace, f"labkit task run by hand of {person.name}"):
+        when = now().isoformat(timespec="seconds")
+        for lost in void_partial(lab.workspace.by_hand, lab.workspace.voided, when):
+            say(f"the session of {lost} was interrupted: what it left is in evals/voided/")
+        catch_up(lab, person)
+        yield _Desk(lab=lab, person=person, planned=_own(lab, person, wanted))
+
+
+def _own(lab: Lab, person: Person, run: RunId) -> PlannedRun:
+    done = progress(lab.workspace)
+    found = [item for item in done.planned if item.run == run]
+    if not found or found[0].runner != person.name:
+        raise InputError(
+            f"{run} is not a run of {person.name}",
+            hint="evals/plan.csv says which runs are whose",
+        )
+    if run in done.finished:
+        raise InputError(f"{run} is done already", hint="labkit never overwrites a run")
+    return found[0]
+
+
+def _begin(desk: _Desk, way: Way, suite_version: str, folder: str = "") -> Begun:
+    begun = Begun(
+        run=desk.run,
+        runner=str(desk.person.name),
+        way=way,
+        started=now().isoformat(timespec="seconds"),
+        suite_version=suite_version,
+        folder=folder,
+    )
+    manual.begin(desk.lab.workspace, begun)
+    desk.lab.log(desk.person, BEGAN, subject=str(desk.run))
+    return begun
+
+
+def _sit(desk: _Desk, sandbox_name: str) -> int:
+    """Open a session in the sandbox, and ask about it when it is over."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError(
+            "a run by hand needs a terminal, and there is none here",
+            hint="run it in a terminal window, without pipes; or: --export FOLDER",
+        )
+    session, ready = _opened(desk, sandbox_name)
+    if not ready:
+        raise ToolError(f"{desk.run} has no environment here", hint="labkit env build says why")
+    bench = replace(session.bench, limits=replace(session.bench.limits, output_bytes=_MOST_SHOWN))
+    job = session.job(desk.planned)
+    job = replace(
+        job,
+        agent=ByHand(job.agent),
+        seat=lambda kept: OwnTerminal(
+            keys=sys.stdin.fileno(), screen=sys.stdout.fileno(), record=kept
+        ),
+    )
+    begun = _begin(desk, Way.CONTAINER, bench.suite_version)
+    _greet(desk, job.task.prompt, bench.limits.seconds)
+    try:
+        found = perform(bench, job, manual.session_of(desk.lab.workspace, desk.run))
+    except InfrastructureError as error:
+        void(desk.lab.workspace.voided, desk.run, error, now().isoformat(timespec="seconds"))
+        manual.forget(desk.lab.workspace, desk.run)
+        raise
+    say(f"{desk.run}: {found.ending} after {found.seconds / 60:.1f} min")
+    try:
+        _finish(desk, begun, Answers())
+    except InputError:
+        say(f"the session is kept; tell the rest later: labkit task run --finish {desk.run}")
+        raise
+    return 0
+
+
+def _opened(desk: _Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, ...]]:
+    try:
+        return open_session(desk.lab, (desk.planned,), sandbox_name, lambda _: None)
+    except ToolError as error:
+        raise type(error)(
+            error.message,
+            hint=f"{error.hint or 'labkit doctor says more'}; without any isolation no run can "
+            "be done here: --export FOLDER writes it out for a machine of its own",
+            more=error.problems[1:],
+        ) from error
+
+
+def _greet(desk: _Desk, prompt: str, seconds: float) -> None:
+    say(f"{desk.run}: the clock runs, for at most {seconds / 60:g} min")
+    say("----- the prompt, also in /labkit/prompt.txt: give it to the agent as it is")
+    say(prompt.rstrip())
+    say("----- answer only what the agent asks, and count how often; exit ends the run")
+
+
+def _finish(desk: _Desk, begun: Begun, answers: Answers) -> None:
+    """Ask what is not known, and make the run of a session here."""
+    session = manual.session_of(desk.lab.workspace, desk.run)
+    transcripts = _read_all(answers.transcripts) or _sessions(session)
+    if transcripts:
+        say(f"transcript: {next(iter(transcripts))}")
+    elif not answers.transcripts:
+        say("the agent left no transcript that labkit knows of in its own folder")
+        path = ask("transcript file of this machine (empty: there is none)", _existing)
+        transcripts = _read_all((path,)) if path else {}
+    told = _told(answers, transcripts)
+    found = manual.finish_session(desk.lab.workspace, begun, told, desk.lab.key(desk.person))
+    _done(desk, found)
+
+
+def _sessions(session: Path) -> dict[str, bytes]:
+    """Return the transcripts that the agent's own folder held, the longest first."""
+    found = read_sessions(session / "sessions.tar")
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def _existing(answer: str) -> Path | None:
+    if not answer:
+        return None
+    path = Path(answer).expanduser()
+    if not path.is_file():
+        raise InputError(f"there is no file {path}", hint="write its whole path")
+    return path
+
+
+def _read_all(paths: Sequence[Path]) -> dict[str, bytes]:
+    """Read transcripts; they may lie where an agent worked, so none is read through a link."""
+    found: dict[str, bytes] = {}
+    for path in paths:
+        data = read_inside(path.parent, path.name)
+        if isinstance(data, Unreadable):
+            raise InputError(f"--transcript {path}: {data.why}", hint="name the file itself")
+        if path.name in found:
+            raise InputError(f"two transcripts are called {path.name}", hint="rename one")
+        found[path.name] = data
+    return found
+
+
+def _told(answers: Answers, transcripts: Mapping[str, bytes]) -> Told:
+    count = answers.count
+    lines = list(answers.lines)
+    if count is None:
+        count = ask("interventions: how often did you step in", _whole)
+        while len(lines) < count:
+            lines.append(ask(f"intervention {len(lines) + 1} of {count}, in a line", _filled))
+        notes = answers.notes or ask("notes (empty: none)", str)
+    else:
+        notes = answers.notes
+    manual.require_lines(count, lines)
+    return Told(transcripts=transcripts, count=count, interventions=tuple(lines), notes=notes)
+
+
+def _whole(answer: str) -> int:
+    if not answer.isdecimal():
+        raise InputError(f"{answer!r} is not a number", hint="0 when you only gave the prompt")
+    return int(answer)
+
+
+def _filled(answer: str) -> str:
+    if not answer:
+        raise InputError("say in a few words what you did", hint='"told it to run the tests"')
+    return answer
+
+
+def _done(desk: _Desk, found: RunRecord) -> None:
+    record(desk.lab, desk.person, desk.run)
+    say(
+        f"{desk.run} is done: {found.seconds / 60:.1f} min, "
+        f"{counted(found.interventions, 'intervention')}"
+    )
+    for what in (*found.left_out, *found.remarks):
+        say(f"  {what}")
+
+
+def _write_out(desk: _Desk, folder: Path) -> None:
+    lab = desk.lab
+    tasks = lab.tasks()
+    suite = lab.frozen_suite(tasks)
+    folder = folder.expanduser().absolute()
+    if folder.resolve().is_relative_to(lab.workspace.project.resolve()):
+        raise InputError(f"{folder} lies in the project", hint="export to a folder outside of it")
+    task = tasks[desk.run.task]
+    configuration = read_configuration(lab.workspace, desk.run.configuration)
+    start = export.start_of(lab.repository, lab.workspace, task, configuration)
+    minutes = lab.settings.run_limits.seconds / 60
+    about = f"Agent: {configuration.describe()}. Time: at most {minutes:g} minutes."
+    begun = Begun(
+        run=desk.run,
+        runner=str(desk.person.name),
+        way=Way.EXPORT,
+        started=now().isoformat(timespec="seconds"),
+        suite_version=suite.version,
+        folder=str(folder),
+    )
+    export.write_export(folder, begun, start, task.prompt, about)
+    _begin(desk, Way.EXPORT, suite.version, str(folder))
+    say(f"{desk.run} is in {folder}: go on with its {export.README}")
+
+
+def _take_in(desk: _Desk, begun: Begun, answers: Answers) -> None:
+    """Make the run of an exported folder that came back."""
+    lab = desk.lab
+    if answers.minutes is None:
+        raise InputError("how long it took is not said", hint="--minutes M")
+    tasks = lab.tasks()
+    suite = lab.frozen_suite(tasks)
+    require_nothing_readable(lab.workspace, suite)
+    if begun.suite_version != suite.version:
+        raise PhaseError(
+            f"{desk.run} was exported from suite {begun.suite_version}, this is {suite.version}",
+            hint=f'labkit task run --abandon {desk.run} --because "another suite"',
+        )
+    folder = (answers.folder or Path(begun.folder)).expanduser()
+    configuration = read_configuration(lab.workspace, desk.run.configuration)
+    declaration = export.read_declaration(folder, begun)
+    start = export.start_of(lab.repository, lab.workspace, tasks[desk.run.task], configuration)
+    difference = export.read_workspace(folder, lab.repository, start)
+    brought = export.Brought(
+        declaration=declaration,
+        base_tree=start.base.tree,
+        difference=difference,
+        minutes=answers.minutes,
+        told=_told(answers, _read_all(answers.transcripts)),
+    )
+    facts = export.Facts(
+        planned=desk.planned,
+        configuration=configuration,
+        suite_version=suite.version,
+        deadline=lab.settings.run_limits.seconds,
+    )
+    _done(desk, export.finish_export(lab.workspace, begun, brought, facts, lab.key(desk.person)))

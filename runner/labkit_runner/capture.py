@@ -1,0 +1,74 @@
+"""What is kept of a run's own folder: sessions, and the transcript where it is a file there.
+
+The folder comes as a tar that any process of the run may have filled: it is read member by member,
+and nothing in it is opened by name on this machine.
+"""
+
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from labkit.archive import Entry, Kind, read_tar, write_tar
+from labkit.errors import InfrastructureError, ReturnedTooLargeError
+from labkit.globs import within
+from labkit_runner.agents.interface import Launch
+
+MOST_BYTES = 256 * 1024 * 1024
+"""How much of sessions is kept of one run."""
+_MOST_FILE = 128 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """The files that were asked for."""
+
+    transcript: bytes | None = None
+    """The transcript, where the agent writes it into a file; None where it did not."""
+    sessions: Mapping[str, bytes] = field(default_factory=dict)
+    """By path below the folder."""
+    note: str = ""
+    """Why there is less than there was, for a person."""
+
+    def sessions_tar(self) -> bytes:
+        """Return the sessions as one archive, the same for the same files."""
+        return write_tar(
+            Entry(path=path.encode(errors="surrogateescape"), kind=Kind.FILE, data=data)
+            for path, data in sorted(self.sessions.items())
+        )
+
+
+def capture(home: IO[bytes], launch: Launch) -> Captured:
+    """Read what `launch` asks for out of the folder's tar; whatever is in it, it never raises."""
+    sessions: dict[str, bytes] = {}
+    transcript = None
+    note = ""
+    try:
+        for entry in read_tar(home, most_bytes=MOST_BYTES, most_file_bytes=_MOST_FILE):
+            path = entry.path.decode(errors="surrogateescape")
+            wanted = path == launch.transcript_path or within(path, launch.sessions)
+            if wanted and entry.kind is Kind.OVERSIZED:
+                note = f"{path} is {entry.note}"
+            if entry.kind not in (Kind.FILE, Kind.EXECUTABLE):
+                continue
+            if path == launch.transcript_path:
+                transcript = entry.data
+            elif wanted:
+                sessions[path] = entry.data
+    except (ReturnedTooLargeError, InfrastructureError) as error:
+        note = f"the agent's own folder was not read to its end: {error.message}"
+    return Captured(transcript=transcript, sessions=sessions, note=note)
+
+
+def read_sessions(path: Path) -> dict[str, bytes]:
+    """Return the files of a `sessions.tar` by their path; none where there is no such file."""
+    if not path.is_file():
+        return {}
+    found = {}
+    with tarfile.open(path, encoding="utf-8", errors="surrogateescape") as tar:
+        for member in tar:
+            content = tar.extractfile(member) if member.isreg() else None
+            if content is not None:
+                found[member.name] = content.read()
+    return found

@@ -1,0 +1,142 @@
+"""One run, tried again while the infrastructure breaks it: told, bounded, and never for nothing."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from labkit.errors import InfrastructureError
+from labkit.model import RunId
+from labkit.plan import PlannedRun
+from labkit.records import MissingRecord, RunRecord, load_missing, record_text
+from labkit.workspace import Workspace
+from labkit.workspace import replace as write_file
+from labkit_runner.stopping import Stop
+from labkit_runner.voided import Broken, Try, Voided, kept, united, void
+
+TRIES = 3
+"""How often a run that the infrastructure broke is tried in one session."""
+_LONGEST_WAIT = 900.0
+"""Whoever asks to wait longer ends the session."""
+_FIRST_WAIT = 1.0
+_FIRST_REMOTE_WAIT = 15.0
+_GROWTH = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What a session tells its caller after each try of a run."""
+
+    place: int
+    of: int
+    run: RunId
+    record: RunRecord | None
+    """The finished run; None when this try was broken by the infrastructure."""
+    failure: str = ""
+    tries_left: int = 0
+    wait: float = 0.0
+    """Seconds until the next try."""
+    is_lost: bool = False
+    """Whether it was recorded missing now."""
+
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """Where a session puts what comes of runs."""
+
+    raw: Path
+    missing: Path
+    voided: Path
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "Shelf":
+        """Return the place of the study's own runs."""
+        return cls(raw=workspace.raw, missing=workspace.evals / "missing", voided=workspace.voided)
+
+    def lost(self, run: RunId) -> Path:
+        """The record that a run is missing."""
+        return self.missing / f"{run}.json"
+
+    def before(self, item: PlannedRun) -> MissingRecord:
+        """Return what broke earlier tries of a run, in this session and in others."""
+        path = self.lost(item.run)
+        lost = load_missing(path) if path.is_file() else None
+        reasons, voided = (lost.reasons, lost.voided) if lost else ((), ())
+        everything = united(voided, kept(self.voided, item.run))
+        more = (f"{each['when']} {each['why']}" for each in everything if each not in voided)
+        return MissingRecord(
+            run=item.run, runner=str(item.runner), reasons=(*reasons, *more), voided=everything
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tries:
+    """How the runs of a session are tried."""
+
+    attempt: Callable[[PlannedRun, MissingRecord], RunRecord]
+    """Performs a run, told what broke its earlier tries."""
+    shelf: Shelf
+    stop: Stop
+    now: Callable[[], datetime]
+
+    def run_one(self, item: PlannedRun, place: tuple[int, int], tell: Listener) -> RunRecord | None:
+        """Try a run until it is finished, lost, or nothing more is to be begun."""
+        for left in reversed(range(TRIES)):
+            try:
+                record = self.attempt(item, self.shelf.before(item))
+            except InfrastructureError as error:
+                told = self._broken(item, error, left, place)
+                tell(told)
+                self.stop.wait(told.wait)
+                if self.stop.why:
+                    return None
+                continue
+            with suppress(FileNotFoundError):
+                self.shelf.lost(item.run).unlink()
+            tell(Progress(place=place[0], of=place[1], run=item.run, record=record))
+            return record
+        return None
+
+    def _broken(
+        self, item: PlannedRun, error: InfrastructureError, left: int, place: tuple[int, int]
+    ) -> Progress:
+        """Void a try, and record the run missing when no other one is worth it."""
+        if self.stop.at_once:
+            error = _interrupted(error)
+        each = void(self.shelf.voided, item.run, error, self.now().isoformat(timespec="seconds"))
+        asked = (error.retry_after or 0.0) if isinstance(error, Voided) else 0.0
+        lasts = each.kind.lasts or asked > _LONGEST_WAIT
+        if lasts:
+            self.stop.ask(f"{item.run} was broken by what waiting does not mend: {each.why}")
+        is_lost = lasts or (left == 0 and not self.stop.by_person)
+        if is_lost:
+            write_file(self.shelf.lost(item.run), record_text(self.shelf.before(item)))
+        again = left > 0 and not self.stop.why
+        return Progress(
+            place=place[0],
+            of=place[1],
+            run=item.run,
+            record=None,
+            failure=each.why,
+            tries_left=left if again else 0,
+            wait=max(_pause(each, TRIES - 1 - left), asked) if again else 0.0,
+            is_lost=is_lost,
+        )
+
+
+def _pause(each: Try, tried: int) -> float:
+    """Return how long to wait after so many tries before: longer each time."""
+    first = _FIRST_REMOTE_WAIT if each.kind.is_remote else _FIRST_WAIT
+    return min(first * float(_GROWTH**tried), _LONGEST_WAIT)
+
+
+def _interrupted(error: InfrastructureError) -> Voided:
+    """Return what is said of a run that was ended because a person wanted it so."""
+    took = error.took if isinstance(error, Voided) else None
+    stopped = Voided("stopped by a person (Ctrl-C)", kind=Broken.INTERRUPTED, took=took)
+    stopped.folder = error.folder if isinstance(error, Voided) else None
+    return stopped

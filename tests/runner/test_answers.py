@@ -1,0 +1,129 @@
+"""What the model answered, as one digest."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit_runner.gateway.answers import answered_by, answers_digest
+
+_TEXT = st.text(min_size=1, max_size=20)
+
+
+def line(kind: str, **more: Any) -> bytes:
+    return json.dumps({"kind": kind, "t": 0.5, **more}).encode()
+
+
+def told(*answers: Iterable[str], main: bool = True, **response: Any) -> list[bytes]:
+    found = []
+    for number, pieces in enumerate(answers, 1):
+        found.append(line("request", n=number, main=main))
+        found += [line("piece", n=number, text=piece) for piece in pieces]
+        found.append(
+            line("response", n=number, **({"outcome": "answered", "model": "m-1"} | response))
+        )
+    return found
+
+
+def sse(*events: Mapping[str, Any]) -> str:
+    return "".join(f"event: x\ndata: {json.dumps(each)}\n\n" for each in events)
+
+
+def anthropic(*deltas: str, message: str = "msg_1", tokens: int = 5) -> str:
+    return sse(
+        {"type": "message_start", "message": {"id": message, "usage": {"input_tokens": tokens}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        *(
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": each},
+            }
+            for each in deltas
+        ),
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 3},
+        },
+    )
+
+
+def chat(*deltas: str, identity: str = "c1", created: int = 1) -> str:
+    return sse(
+        *(
+            {
+                "id": identity,
+                "created": created,
+                "choices": [{"index": 0, "delta": {"content": each}}],
+            }
+            for each in deltas
+        )
+    )
+
+
+SAME = {
+    "ids, usage and pieces": (
+        anthropic("Hel", "lo"),
+        anthropic("Hello", message="msg_2", tokens=9),
+    ),
+    "times": (chat("a", "b"), chat("ab", identity="c2", created=2)),
+    "whole answers": (
+        json.dumps({"id": "a", "content": [{"type": "text", "text": "x"}]}),
+        json.dumps({"content": [{"text": "x", "type": "text"}], "id": "b"}),
+    ),
+}
+OTHER = {
+    "the words": (anthropic("Hello"), anthropic("Hullo")),
+    "a call's arguments": (
+        json.dumps({"content": [{"type": "tool_use", "input": {"line": 1}}]}),
+        json.dumps({"content": [{"type": "tool_use", "input": {"line": 2}}]}),
+    ),
+    "where the words stand": (
+        json.dumps({"content": [{"text": "a"}, {"name": "b"}]}),
+        json.dumps({"content": [{"name": "a"}, {"text": "b"}]}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_the_same_words_have_one_digest(one: str, other: str) -> None:
+    assert answers_digest(told([one])) == answers_digest(told([other])) != ""
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER.values(), ids=OTHER)
+def test_other_words_have_another(one: str, other: str) -> None:
+    assert answers_digest(told([one])) != answers_digest(told([other]))
+
+
+@given(_TEXT, st.lists(st.integers(min_value=0, max_value=400), max_size=5), st.data())
+def test_how_an_answer_is_cut_never_counts(text: str, cuts: list[int], data: st.DataObject) -> None:
+    at = data.draw(st.integers(min_value=0, max_value=len(text)))
+    whole = anthropic(text[:at], text[at:])
+    places = [0, *sorted(min(each, len(whole)) for each in cuts), len(whole)]
+    pieces = [whole[a:b] for a, b in pairwise(places)]
+    assert answers_digest(told(pieces)) == answers_digest(told([anthropic(text)]))
+
+
+def test_side_requests_and_failures_do_not_count() -> None:
+    main = told([anthropic("x")])
+    aside = [each.replace(b'"n": 1', b'"n": 7') for each in told([anthropic("title")], main=False)]
+    failed = [each.replace(b'"n": 1', b'"n": 8') for each in told(["oops"], outcome="error")]
+    assert answers_digest([*main, *aside, *failed]) == answers_digest(main)
+
+
+def test_what_is_not_known_has_no_digest() -> None:
+    assert answers_digest([]) == ""
+    assert answers_digest(told(["x"], main=False)) == ""
+    assert answers_digest(told([anthropic("x")], cut_bytes=7)) == ""
+    assert answers_digest([*told(["x"], outcome="dropped"), b'{"kind": "pie']) == ""
+
+
+def test_who_answered_is_told() -> None:
+    assert answered_by(told(["a"], ["b"], model="m-2026")) == ("m-2026",)
+    assert answered_by(told(["a"], main=False)) == ()
+    assert answered_by(told(["a"], model=None)) == ()
