@@ -81,7 +81,7 @@ def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ..
 def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_name: str) -> None:
     pace = Pace(len(planned))
     session, planned = open_session(
-        lab, planned, sandbox_name, lambda event: _tell(lab, person, event, pace)
+        lab, person, planned, sandbox_name, lambda event: _tell(lab, person, event, pace)
     )
     session.rehearse(planned, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
     say(f"{person.name}: {counted(len(planned), 'run')} in {session.bench.sandbox.name}")

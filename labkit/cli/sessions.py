@@ -1,6 +1,6 @@
 """What every kind of run starts from: who may run, in which sandbox, with which environments."""
 
-from labkit.cli.arming import ready_arms
+from labkit.cli.arming import ready_arms, require_subscriptions_allowed
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, provide
@@ -29,9 +29,14 @@ def runner(lab: Lab, me: str) -> Person:
 
 
 def open_session(
-    lab: Lab, planned: tuple[PlannedRun, ...], sandbox_name: str, listener: Listener
+    lab: Lab,
+    person: Person,
+    planned: tuple[PlannedRun, ...],
+    sandbox_name: str,
+    listener: Listener,
 ) -> tuple[Session, tuple[PlannedRun, ...]]:
     """Return a session for some runs, and those of them whose environment there is."""
+    require_subscriptions_allowed(lab, planned, person)
     tasks = lab.tasks()
     suite = lab.frozen_suite(tasks)
     require_nothing_readable(lab.workspace, suite)
