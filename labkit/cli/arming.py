@@ -1,19 +1,24 @@
 """Making the arms of a comparison ready: keys, environments with their agents, versions."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from labkit.building import Surroundings
+from labkit.cli.console import say
 from labkit.cli.equipping import wanted_by
-from labkit.cli.lab import Lab
+from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import supply_of
-from labkit.configurations import read_configurations
+from labkit.configurations import SUBSCRIPTION, read_configurations
 from labkit.errors import InputError, refuse
 from labkit.model import ConfigurationId, TaskId
 from labkit.plan import PlannedRun
 from labkit.sandbox.interface import Sandbox, SidecarSandbox
+from labkit.settings import Person
 from labkit.supply import Supplied, Wanted
 from labkit_runner.arms import Arm, arm_of, with_route
+from labkit_runner.logins import read_login, require_allowed, warning
 from labkit_runner.readback import read_back
 
 
@@ -39,7 +44,7 @@ def ready_arms(
     the first error of an agent that cannot be installed.
     """
     written = written_arms(lab, {item.run.configuration for item in planned})
-    arms = {name: with_route(arm, sandbox, lab.settings) for name, arm in written.items()}
+    arms = {name: _routed(lab, sandbox, arm) for name, arm in written.items()}
     wanted = {
         name: wanted_by(lab, arm.configuration, _tasks(planned, name)) for name, arm in arms.items()
     }
@@ -68,3 +73,21 @@ def _read_back(sandbox: Sandbox, arm: Arm, places: Mapping[Wanted, Surroundings]
             for image, place in images.items()
         },
     )
+
+
+def require_subscriptions_allowed(lab: Lab, planned: Iterable[PlannedRun], person: Person) -> None:
+    """Refuse subscriptions in automation, and for runs that are planned for somebody else."""
+    subscribed = {
+        found.id for found in read_configurations(lab.workspace) if found.login == SUBSCRIPTION
+    }
+    runs = [item for item in planned if item.run.configuration in subscribed]
+    which = sorted({str(item.run.configuration) for item in runs})
+    require_allowed(which, os.environ, others=any(item.runner != person.name for item in runs))
+
+
+def _routed(lab: Lab, sandbox: SidecarSandbox, arm: Arm) -> Arm:
+    login = None
+    if arm.configuration.login == SUBSCRIPTION:
+        login = read_login(arm.configuration.agent, home=Path.home(), now=now())
+        say(warning(login))
+    return with_route(arm, sandbox, lab.settings, login)
