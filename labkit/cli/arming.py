@@ -1,16 +1,20 @@
 """Making the arms of a comparison ready: keys, environments with their agents, versions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from labkit.building import Surroundings
+from labkit.cli.equipping import wanted_by
 from labkit.cli.lab import Lab
+from labkit.cli.sandboxes import supply_of
 from labkit.configurations import read_configurations
 from labkit.errors import InputError, refuse
-from labkit.model import ConfigurationId
+from labkit.model import ConfigurationId, TaskId
 from labkit.plan import PlannedRun
-from labkit.sandbox.interface import SidecarSandbox
-from labkit.supply import Supplied
+from labkit.sandbox.interface import Sandbox, SidecarSandbox
+from labkit.supply import Supplied, Wanted
 from labkit_runner.arms import Arm, arm_of, with_route
+from labkit_runner.readback import read_back
 
 
 def written_arms(lab: Lab, wanted: Iterable[ConfigurationId]) -> dict[ConfigurationId, Arm]:
@@ -31,12 +35,36 @@ def ready_arms(
 ) -> dict[ConfigurationId, Arm]:
     """Return the arms of planned runs with all that they need, made where it is missing.
 
-    Raises InputError when a key is not set, or a program is not the one that is written down.
+    Raises InputError when a key is not set, or a program is not the one that is written down, and
+    the first error of an agent that cannot be installed.
     """
-    arms = written_arms(lab, {item.run.configuration for item in planned})
-    return {name: _ready(lab, sandbox, arm, supplied) for name, arm in arms.items()}
+    written = written_arms(lab, {item.run.configuration for item in planned})
+    arms = {name: with_route(arm, sandbox, lab.settings) for name, arm in written.items()}
+    wanted = {
+        name: wanted_by(lab, arm.configuration, _tasks(planned, name)) for name, arm in arms.items()
+    }
+    every = [each for some in wanted.values() for each in some]
+    equipped = supply_of(lab, sandbox).equip(supplied, every)
+    for error in equipped.failed.values():
+        raise error
+    return {
+        name: _read_back(sandbox, arm, {each: equipped.ready[each] for each in wanted[name]})
+        for name, arm in arms.items()
+    }
 
 
-def _ready(lab: Lab, sandbox: SidecarSandbox, arm: Arm, supplied: Supplied) -> Arm:
-    arm = with_route(arm, sandbox, lab.settings)
-    return replace(arm, surroundings=supplied.ready)
+def _tasks(planned: Sequence[PlannedRun], name: ConfigurationId) -> list[TaskId]:
+    return list(dict.fromkeys(item.run.task for item in planned if item.run.configuration == name))
+
+
+def _read_back(sandbox: Sandbox, arm: Arm, places: Mapping[Wanted, Surroundings]) -> Arm:
+    """Ask the agent's program in each of its environments what it is."""
+    images = {place.image: place for place in places.values()}
+    return replace(
+        arm,
+        surroundings={each.task: place for each, place in places.items() if each.task is not None},
+        readback={
+            image: read_back(sandbox, place, arm.agent, arm.configuration)
+            for image, place in images.items()
+        },
+    )

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Protocol
 
 from labkit.archive import Entry, write_tar
-from labkit.errors import ToolError
+from labkit.errors import InfrastructureError, ToolError
 from labkit.fields import canonical_json
 
 Progress = Callable[[str], None]
@@ -35,16 +35,21 @@ class Making:
     """Everything that decides what an environment holds."""
 
     image: str
-    """Docker: the image that it starts from; empty with a Dockerfile."""
+    """Docker: the image that it starts from; empty with a Dockerfile.
+
+    Where it names an environment, this one has all of that, in every sandbox.
+    """
     dockerfile: bytes = b""
     setup: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     files: tuple[Entry, ...] = ()
     """What setup gets of the base, at /workspace."""
+    keeps: bool = True
+    """Whether every tree gets the new files that setup leaves at /workspace."""
 
     def key(self, kind: str, foundation: str) -> str:
         """Return the digest of all this in one kind of sandbox, on what it is made on."""
-        parts = {
+        parts: dict[str, object] = {
             "layout": _LAYOUT,
             "kind": kind,
             "foundation": foundation,
@@ -55,6 +60,8 @@ class Making:
                 [entry.path.hex(), str(entry.kind), _digest(entry.data)] for entry in self.files
             ),
         }
+        if not self.keeps:
+            parts["keeps"] = False
         return _digest(canonical_json(parts))[:16]
 
     @property
@@ -109,6 +116,14 @@ class Workshop(Protocol):
 
 class SetupError(ToolError):
     """A setup command failed: the environment is not there, and its tasks cannot be run."""
+
+
+def not_there(image: str) -> InfrastructureError:
+    """Return the error of whoever names an environment that is not there."""
+    key = image.partition(":")[2]
+    return InfrastructureError(
+        f"the environment {key} is not there", hint="make it: labkit env build"
+    )
 
 
 class Told:

@@ -54,7 +54,7 @@ class Done:
 
 def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
     """Return run.json of a run whose other evidence lies in `folder`."""
-    wire, account = done.wire, done.account
+    wire, account = _read(done.wire), done.account
     return RunRecord(
         run=job.planned.run,
         runner=str(job.planned.runner),
@@ -136,6 +136,11 @@ def _without_prompt(argv: tuple[str, ...], prompt: str) -> tuple[str, ...]:
     return tuple(word.replace(prompt, "{prompt}") if prompt.strip() else word for word in argv)
 
 
+def _read(wire: Wire | None) -> Wire | None:
+    """Return the wire where it could be read: what a tunnel carried is unknown, not nothing."""
+    return wire if wire is not None and wire.metered else None
+
+
 def _claimed(account: Account) -> dict[str, object]:
     values = {"turns": account.turns, "tokens": account.tokens, "cost": account.cost}
     return {name: value for name, value in values.items() if value is not None}
@@ -146,6 +151,8 @@ def _remarks(done: Done) -> tuple[str, ...]:
     found = []
     if done.wire is not None:
         found += [f"refused by the gateway: {what}" for what in done.wire.refused]
+        if not done.wire.metered:
+            found.append("paid by a subscription: tokens, cost and requests are unknown")
         found += [
             f"the provider's own tool {name} was used"
             for x in done.wire.exchanges

@@ -61,9 +61,10 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
         started = bench.now().isoformat(timespec="seconds")
         outcome, difference, wire, why = _execute(bench, job, launch, folder)
         account = account_of(job, launch, folder, outcome)
-        ending, reason = decide(outcome, why, wire, account)
+        read = wire if wire and wire.metered else None
+        ending, reason = decide(outcome, why, read, account)
         if ending is Ending.INFRASTRUCTURE:
-            raise broken(reason, outcome, wire)
+            raise broken(reason, outcome, read)
         _write_evidence(folder, outcome, difference)
         done = Done(
             launch=launch, started=started, outcome=outcome, difference=difference,

@@ -29,6 +29,7 @@ _REFUSALS = frozenset(
 )
 """Why models stop that will not go on, in the words of their APIs, in lower case."""
 _NOT_STARTED = 127
+_LONGEST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +71,13 @@ def decide(outcome: Outcome, why: str, wire: Wire | None, account: Account) -> V
     for judge in judges:
         verdict = judge(seen)
         if verdict is not None:
-            return verdict
-    return _agent(seen)
+            return _short(verdict)
+    return _short(_agent(seen))
+
+
+def _short(verdict: Verdict) -> Verdict:
+    """Return the reason on one line: agents' own can be long."""
+    return verdict[0], " ".join(verdict[1].split())[:_LONGEST]
 
 
 def _host(seen: _Seen) -> Verdict | None:

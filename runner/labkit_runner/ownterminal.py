@@ -45,7 +45,7 @@ class OwnTerminal:
         heard = signal.signal(signal.SIGWINCH, lambda *_: os.write(wake, b"s"))
         hand = threading.Thread(target=self._type, args=(waking, send), daemon=True)
         try:
-            tty.setraw(self.keys)
+            tty.setraw(self.keys, termios.TCSADRAIN)  # what was typed too early is not lost
             os.write(wake, b"s")
             hand.start()
             yield

@@ -92,6 +92,7 @@ FAULTS: Mapping[str, tuple[Exchange, str]] = {
     "overloaded in mid-stream": (failing(200, type="overloaded_error"), "is overloaded"),
     "failed in mid-stream": (failing(200, code="server_error"), "the model's API failed"),
     "dropped": (failing(200, Came.DROPPED, message="reset"), "broke in the middle"),
+    "refused": (failing(None, Came.DROPPED), "broke before an answer"),
     "cut": (failing(200, Came.CUT), "ended before its end"),
     "silent": (failing(None, Came.SILENT), "sent nothing for too long"),
     "down": (failing(None, Came.UNREACHABLE, message="refused"), "could not be reached: refused"),
@@ -151,7 +152,7 @@ def test_time_that_passed_on_a_failing_model_is_no_result(
 def test_a_conversation_that_is_too_long_is_the_agents(client: str, error: dict[str, str]) -> None:
     code, account = CLIENTS[client]
     for status in (400, 413, 200):
-        exchange = failing(status, **error)
+        exchange = failing(status, Came.ERROR, **error)
         ending, why = decide(exited(code), "", wire(GOOD, exchange), account)
         assert ending is Ending.AGENT_ERROR
         assert "longer than the model takes" in why
@@ -237,6 +238,11 @@ def test_every_other_end(
     found = decide(outcome, why, seen, account)
     assert found[0] == ending, found
     assert reason in found[1]
+
+
+def test_a_reason_is_one_line_of_bounded_length() -> None:
+    account = Account(said=Said.AGENT_ERROR, reason="a\n\n b\t" + "c" * 5000)
+    assert decide(exited(1), "", wire(GOOD), account)[1] == "a b " + "c" * 996
 
 
 EXCHANGES = st.builds(

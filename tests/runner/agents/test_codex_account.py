@@ -64,6 +64,17 @@ def test_every_end_is_told_apart(
     assert reason in found.reason
 
 
+def test_the_words_of_an_error_are_taken_out_of_an_answer_of_the_api() -> None:
+    answer = json.dumps({"error": {"message": "no such model", "type": "invalid_request_error"}})
+    assert account(left(codex_failed(answer), 1)).reason == "no such model"
+
+
+def test_what_it_always_says_is_no_complaint() -> None:
+    noise = b"Reading additional input from stdin...\n"
+    assert account(left(codex_begun(), 1, stderr=noise)).reason == ""
+    assert account(left([], 1, stderr=b"error: bad word\n" + noise)).reason == "error: bad word"
+
+
 def test_an_error_among_the_items_is_no_end() -> None:
     warned = item(type="error", message="Model metadata for `x` not found.")
     assert account(left([warned, *codex_completed()])).said is Said.COMPLETED
