@@ -22,9 +22,10 @@ turn_cap: 10
 """
 INDEXES = {name: os.environ[name] for name in read_indexes().variables if name in os.environ}
 """How this machine reaches the package index: a lab's commands have no variables of the user's."""
-EDIT = """\
-sed -i 's/"Hello " + name/"Hello " + (name or "stranger")/; s/return text$/return text.upper()/' words.py
-"""
+EDIT = (
+    """sed -i 's/"Hello " + name/"Hello " + (name or "stranger")/' words.py; """
+    "sed -i 's/return text$/return text.upper()/' words.py"
+)
 
 
 def test_a_whole_lab_of_a_real_agent(lab_at: Callable[[str], Lab]) -> None:
