@@ -22,7 +22,8 @@ AGENTS = (
     "callable",
     "scripted",
 )
-LOGINS = ("key", "subscription")
+SUBSCRIPTION = "subscription"
+LOGINS = ("key", SUBSCRIPTION)
 _EXPERIMENTAL = (
     "agent",
     "agent_version",

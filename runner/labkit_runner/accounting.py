@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from labkit.archive import Kind
 from labkit.model import Ending
@@ -19,11 +19,15 @@ from labkit_runner.job import Bench, Job
 _MOST_REMARKS = 50
 
 
-def account_of(job: Job, launch: Launch, folder: Path, outcome: Outcome) -> Account:
-    """Keep what the agent wrote of itself, and let it be read by whoever knows its format."""
-    with (folder / "home.tar").open("rb") as home:
-        captured = capture(home, launch)
-    (folder / "home.tar").unlink()
+def account_of(
+    job: Job, launch: Launch, folder: Path, outcome: Outcome, home: IO[bytes]
+) -> Account:
+    """Keep what the agent wrote of itself, and let it be read by whoever knows its format.
+
+    `home` is the tar of its own folder.
+    """
+    home.seek(0)
+    captured = capture(home, launch).masked(job.masker)
     if launch.transcript_path:
         (folder / launch.transcript).write_bytes(captured.transcript or b"")
     if captured.sessions:
@@ -54,7 +58,7 @@ class Done:
 
 def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
     """Return run.json of a run whose other evidence lies in `folder`."""
-    wire, account = done.wire, done.account
+    wire, account = _read(done.wire), done.account
     return RunRecord(
         run=job.planned.run,
         runner=str(job.planned.runner),
@@ -136,6 +140,11 @@ def _without_prompt(argv: tuple[str, ...], prompt: str) -> tuple[str, ...]:
     return tuple(word.replace(prompt, "{prompt}") if prompt.strip() else word for word in argv)
 
 
+def _read(wire: Wire | None) -> Wire | None:
+    """Return the wire where it could be read: what a tunnel carried is unknown, not nothing."""
+    return wire if wire is not None and wire.metered else None
+
+
 def _claimed(account: Account) -> dict[str, object]:
     values = {"turns": account.turns, "tokens": account.tokens, "cost": account.cost}
     return {name: value for name, value in values.items() if value is not None}
@@ -146,6 +155,8 @@ def _remarks(done: Done) -> tuple[str, ...]:
     found = []
     if done.wire is not None:
         found += [f"refused by the gateway: {what}" for what in done.wire.refused]
+        if not done.wire.metered:
+            found.append("paid by a subscription: tokens, cost and requests are unknown")
         found += [
             f"the provider's own tool {name} was used"
             for x in done.wire.exchanges

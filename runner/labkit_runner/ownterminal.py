@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO
+
+from labkit.sandbox.interface import Taker
 
 if sys.platform != "win32":
     import termios
@@ -31,7 +32,7 @@ class OwnTerminal:
 
     keys: int
     screen: int
-    record: IO[bytes]
+    record: Taker
     most: int = 64 * 1024 * 1024
     """How many bytes of what was shown are kept; the rest is counted."""
     cut: int = 0
@@ -45,7 +46,7 @@ class OwnTerminal:
         heard = signal.signal(signal.SIGWINCH, lambda *_: os.write(wake, b"s"))
         hand = threading.Thread(target=self._type, args=(waking, send), daemon=True)
         try:
-            tty.setraw(self.keys)
+            tty.setraw(self.keys, termios.TCSADRAIN)  # what was typed too early is not lost
             os.write(wake, b"s")
             hand.start()
             yield

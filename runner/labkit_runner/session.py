@@ -146,6 +146,7 @@ class Session:
             base_tar=ground.tar,
             surroundings=place,
             route=arm.route,
+            masker=arm.masker,
             api=arm.api,
             readback=arm.readback.get(place.image, NOTHING_READ) if place else NOTHING_READ,
             memory=instructing(ground.tree, arm.agent.memory, WORKSPACE),

@@ -90,8 +90,10 @@ def test_a_person_does_a_run_in_its_sandbox(lab_at: Callable[[str], Lab]) -> Non
     run = own_run(lab)
     with seated(lab, "task", "run", "--manual", run) as (person, program):
         person.waits_for("/labkit/prompt.txt")
+        person.waits_for("$ ")
         person.types("test -s /labkit/prompt.txt && ls / && echo seen\r")
-        person.waits_for("seen")
+        person.waits_for("workspace\r\n")
+        person.waits_for("seen\r\n")
         person.types("echo '# by hand' >> words.py; echo '{\"said\": 1}' > ~/transcript.jsonl\r")
         person.types("exit\r")
         person.waits_for("how often did you step in")
@@ -132,6 +134,7 @@ def test_what_was_not_answered_is_told_later(lab_at: Callable[[str], Lab]) -> No
     run = own_run(lab)
     with seated(lab, "task", "run", "--manual", run) as (person, program):
         person.waits_for("exit ends the run")
+        person.waits_for("$ ")
         person.types("echo x > new.txt; exit 1\r")
         person.waits_for("transcript file of this machine")
         person.types("\x04")
@@ -156,6 +159,7 @@ def test_a_run_without_a_transcript_says_so(lab_at: Callable[[str], Lab]) -> Non
     run = own_run(lab)
     with seated(lab, "task", "run", "--manual", run) as (person, program):
         person.waits_for("exit ends the run")
+        person.waits_for("$ ")
         person.types("exit\r")
         person.waits_for("transcript file of this machine")
         person.types("/no/such/file\r")
@@ -179,6 +183,7 @@ def test_a_session_whose_labkit_is_killed_leaves_nothing_running(
     mark = f"sleep 98{os.getpid() % 1000}.5"
     with seated(lab, "task", "run", "--manual", run) as (person, program):
         person.waits_for("exit ends the run")
+        person.waits_for("$ ")
         person.types(f"{mark}\r")
         wait_for(lambda: _runs(mark))
         assert isinstance(program, subprocess.Popen)

@@ -5,9 +5,11 @@ stand above it: they lie in a folder that nothing in the sandbox can write.
 """
 
 import json
+import re
 
 from labkit.archive import Entry, Kind
-from labkit.configurations import Configuration
+from labkit.configurations import SUBSCRIPTION, Configuration
+from labkit.errors import InputError
 from labkit.model import Api
 from labkit_runner.agents.claude_account import read_account
 from labkit_runner.agents.interface import (
@@ -27,6 +29,8 @@ from labkit_runner.rehearsal.script import ToolCall, Turn
 MANAGED = "/etc/claude-code"
 WEB_TOOLS = ("WebFetch", "WebSearch")
 _PROGRAM = f"{PROGRAMS}/claude"
+_COMMAND = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
+_VENDOR = "https://api.anthropic.com"
 _SAY_IT = "belongs into the configuration's own field of that name"
 _PLATFORMS = tuple(
     f"CLAUDE_CODE_USE_{each}"
@@ -109,6 +113,7 @@ class ClaudeCode:
         """Return how to start it; raises InputError for words that labkit cannot let through."""
         configuration = request.configuration
         check_words(configuration, options=_OPTIONS, variables=_VARIABLES)
+        _check_prompt(request)
         effort = ("--effort", configuration.effort) if configuration.effort else ()
         return Launch(
             argv=(
@@ -126,7 +131,7 @@ class ClaudeCode:
                 prompt_word(request),
             ),
             fixed={MANAGED: (_managed(configuration),)},
-            environment={**_environment(), **configuration.settings},
+            environment={**_environment(configuration), **configuration.settings},
             version=pinned(configuration, self.usual_version),
             transcript="transcript.jsonl",
             sessions=(".claude/projects/**/*.jsonl",),
@@ -142,10 +147,21 @@ class ClaudeCode:
         return read_account(left)
 
 
-def _environment() -> dict[str, str]:
+def _check_prompt(request: Request) -> None:
+    """Raise InputError for a prompt that the program would obey itself, the model unasked."""
+    command = _COMMAND.match(request.prompt)
+    if command:
+        raise InputError(
+            f"task {request.run.task}: the prompt begins with {command[0].strip()[:80]!r}, "
+            "which Claude Code takes for a command of its own",
+            hint="begin with another word",
+        )
+
+
+def _environment(configuration: Configuration) -> dict[str, str]:
     return {
         "HOME": HOME,
-        **_endpoint(),
+        **_endpoint(configuration),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         # The gateway waits for the model; a bad key must not be tried for minutes.
@@ -156,16 +172,19 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _endpoint() -> dict[str, str]:
+def _endpoint(configuration: Configuration) -> dict[str, str]:
+    """Return where the model is; with a subscription the way there is a tunnel."""
+    if configuration.login == SUBSCRIPTION:
+        return {"ANTHROPIC_BASE_URL": _VENDOR, "HTTPS_PROXY": GATEWAY}
     return {"ANTHROPIC_BASE_URL": GATEWAY, "ANTHROPIC_API_KEY": DUMMY_KEY}
 
 
 def _managed(configuration: Configuration) -> Entry:
     """Return the settings that stand above everything that the workspace says."""
     held = {
-        **_environment(),
         **dict.fromkeys(_PLATFORMS, "0"),
         **dict.fromkeys((*_PROXIES, *_NOTHING), ""),
+        **_environment(configuration),
         "ANTHROPIC_MODEL": configuration.model,
         **configuration.settings,
     }
@@ -183,5 +202,8 @@ def _managed(configuration: Configuration) -> Entry:
         "permissions": {"deny": list(WEB_TOOLS)},
         "env": held,
     }
+    if configuration.login == SUBSCRIPTION:
+        del settings["apiKeyHelper"]
+        settings["forceLoginMethod"] = "claudeai"
     text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
     return Entry(path=b"managed-settings.json", kind=Kind.FILE, data=text.encode())

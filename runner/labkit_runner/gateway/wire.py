@@ -3,7 +3,7 @@
 Every line is a JSON object with `kind` and `t`, seconds since the gateway was started. Texts are
 masked before they are written. The kinds:
 
-- `ready`: it listens.
+- `ready`: it listens. `metered` is false where it makes tunnels, whose content nobody can read.
 - `part`: `digest`, `value`. A piece of a request (the system text, the tools, one message), told
   once; requests name it by its digest, or a run's log would grow with the square of its turns.
 - `request`: `n` (from 1), `method`, `path`, `api`, `client`, `main` (whether it offers tools and so
@@ -19,6 +19,8 @@ masked before they are written. The kinds:
 - `fingerprint`: of the first main request: `model`, `client`, digests of `system`, `tools`,
   `messages` (empty: there is none), and `params`, each by its dotted name. Ids, dates and cache
   marks, which differ from run to run, are left out.
+- `connect`: `host`, `port`, `allowed`; a tunnel of a run that is paid by a subscription. Where it
+  was made: `bytes` (`sent`, `received`) and `seconds`, else `why`. Nothing in it was read.
 - `cap`: `which` (requests, tokens, cost, idle, silence), `limit`. The run is over.
 - `end`: the gateway was closed in good order.
 """
@@ -84,6 +86,8 @@ class Wire:
     cap: str = ""
     """Which bound ended the run: requests, tokens, cost, idle, silence; empty: none."""
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    metered: bool = True
+    """Whether requests could be read and counted: not in the tunnels of a subscription."""
     ended: bool = False
     """Whether the gateway itself came to its end in good order."""
 
@@ -142,6 +146,7 @@ def read_wire(lines: Iterable[bytes]) -> Wire:
         ),
         cap=caps[0] if caps else "",
         fingerprint={k: v for k, v in prints[0].items() if k not in _ENVELOPE} if prints else {},
+        metered=all(event.get("metered", True) for event in events if event["kind"] == "ready"),
         ended=any(event["kind"] == "end" for event in events),
     )
 
