@@ -138,10 +138,10 @@ def test_the_file_alone_goes_in_and_no_key_with_it(tmp_path: Path) -> None:
     assert (file.path, file.data) == (b".claude/.credentials.json", a_file(tmp_path).read_bytes())
     assert launch.environment["HTTPS_PROXY"] == GATEWAY
     assert launch.environment["ANTHROPIC_BASE_URL"] == "https://api.anthropic.com"
-    assert "ANTHROPIC_API_KEY" not in launch.environment
+    assert launch.environment["ANTHROPIC_API_KEY"] == ""
     (managed,) = launch.fixed["/etc/claude-code"]
     settings = json.loads(managed.data)
-    assert "apiKeyHelper" not in settings
+    assert settings["apiKeyHelper"] == ""
     assert settings["env"]["HTTPS_PROXY"] == GATEWAY
     assert ACCESS.encode() not in managed.data
     assert "--max-turns" in launch.argv
