@@ -132,12 +132,6 @@ def _told(workspace: Workspace, name: Member, action: str) -> list[tuple[str, st
     ]
 
 
-def unlogged_runs(workspace: Workspace, name: Member, runs: Iterable[RunId]) -> tuple[RunId, ...]:
-    """Return the runs that a member's log does not tell of at all."""
-    told = {subject for subject, _ in _told(workspace, name, LOGGED_RUN)}
-    return tuple(run for run in runs if str(run) not in told)
-
-
 def told_grades(workspace: Workspace) -> dict[RunId, tuple[str, ...]]:
     """Return the digest of every grade that holders' signed logs tell of, the newest one last."""
     told: dict[RunId, tuple[str, ...]] = {}

@@ -14,7 +14,7 @@ from labkit.git import Repository
 from labkit.globs import within
 from labkit.lock import in_turn
 from labkit.model import TaskId
-from labkit.sandbox.making import LEFT, NAME, Making, Progress, Workshop
+from labkit.sandbox.making import LEFT, NAME, Making, Progress, SetupError, Workshop
 from labkit.tasks import Task
 
 
@@ -33,6 +33,26 @@ class Need:
     key: str
     making: Making
     tasks: tuple[TaskId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """An agent on top of an environment."""
+
+    agent: str
+    """What people call it."""
+    install: tuple[str, ...]
+    """The commands that put it there; none: it needs nothing."""
+    task: TaskId | None = None
+    """Whose environment is below it; None: the team's image, or labkit's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipped:
+    """The agents whose environments are there, and why those of others are not."""
+
+    ready: dict[Wanted, Surroundings]
+    failed: dict[Wanted, LabkitError]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +115,63 @@ class Supply:
             found[key] = Need(key=key, making=making, tasks=users)
         return tuple(found.values()), failed
 
+    def equip(
+        self, supplied: Supplied, wanted: Iterable[Wanted], *, again: bool = False
+    ) -> Equipped:
+        """Make agents' environments on top of those that tasks have: the same for all that agree.
+
+        A failure is that of its own agent and tasks only; without its environment a task has none
+        with an agent either. With `again`, make also what is there already.
+        """
+        ready: dict[Wanted, Surroundings] = {}
+        failed: dict[Wanted, LabkitError] = {}
+        groups: dict[tuple[str, tuple[str, ...]], list[Wanted]] = {}
+        for each in dict.fromkeys(wanted):
+            if each.task is not None and each.task in supplied.failed:
+                failed[each] = supplied.failed[each.task]
+            else:
+                groups.setdefault((self._below(supplied, each).image, each.install), []).append(
+                    each
+                )
+        for (image, install), alike in groups.items():
+            try:
+                key = self._install(image, install, alike, again=again) if install else ""
+            except LabkitError as error:
+                failed |= dict.fromkeys(alike, _of_agents(alike, error))
+                continue
+            for each in alike:
+                below = self._below(supplied, each)
+                ready[each] = replace(below, image=f"{NAME}:{key}", key=key) if key else below
+        return Equipped(ready=ready, failed=failed)
+
+    def agents_key(self, image: str, install: tuple[str, ...]) -> str:
+        """Return the key of an agent's environment on top of an image.
+
+        Raises a LabkitError where that one is not there.
+        """
+        making = _agents_making(image, install)
+        return making.key(self.workshop.kind, self.workshop.foundation(making))
+
+    def image_below(self, task: Task | None, needs: Iterable[Need]) -> str:
+        """Return the image on top of which a task's agents are installed."""
+        if task is None:
+            return self.team.image or BASE_IMAGE
+        keys = [need.key for need in needs if task.id in need.tasks]
+        return f"{NAME}:{keys[0]}" if keys else self.recipe(task).image or BASE_IMAGE
+
+    def _below(self, supplied: Supplied, wanted: Wanted) -> Surroundings:
+        if wanted.task is None:
+            return Surroundings(image=self.image_below(None, ()))
+        return supplied.ready[wanted.task]
+
+    def _install(
+        self, image: str, install: tuple[str, ...], alike: Sequence[Wanted], *, again: bool
+    ) -> str:
+        key = self.agents_key(image, install)
+        whose = _whose(alike)
+        self._make_once(key, _agents_making(image, install), whose, again=again)
+        return key
+
     def _making(self, task: Task) -> Making | None:
         recipe = self.recipe(task)
         if not recipe.is_made:
@@ -129,21 +206,24 @@ class Supply:
                 yield entry
 
     def _make(self, need: Need, *, again: bool) -> None:
-        if self.workshop.has(need.key) and not again:
+        whose = first_words([str(task) for task in need.tasks])
+        self._make_once(need.key, need.making, whose, again=again)
+
+    def _make_once(self, key: str, making: Making, whose: str, *, again: bool) -> None:
+        if self.workshop.has(key) and not again:
             return
         with in_turn(self.lock, lambda: self.progress("another labkit makes an environment")):
             if again:
-                self.workshop.remove(need.key)
-            if self.workshop.has(need.key):
+                self.workshop.remove(key)
+            if self.workshop.has(key):
                 return
-            whose = first_words([str(task) for task in need.tasks])
-            self.progress(f"making the environment {need.key} of {whose}")
-            self.workshop.make(need.key, need.making, self.progress)
+            self.progress(f"making the environment {key} of {whose}")
+            self.workshop.make(key, making, self.progress)
 
     def _surroundings(self, task: Task, needs: tuple[Need, ...]) -> Surroundings:
         recipe = self.recipe(task)
         keys = [need.key for need in needs if task.id in need.tasks]
-        image = f"{NAME}:{keys[0]}" if keys else recipe.image or BASE_IMAGE
+        image = self.image_below(task, needs)
         if not keys:
             self.workshop.foundation(Making(image=image))  # it must be there, or is made now
         return Surroundings(
@@ -164,3 +244,24 @@ def _named(tasks: tuple[TaskId, ...], error: LabkitError) -> LabkitError:
     word = "task" if len(tasks) == 1 else "tasks"
     names = first_words([str(task) for task in tasks])
     return type(error)(f"{word} {names}: {error.message}", hint=error.hint, more=error.more)
+
+
+def _agents_making(image: str, install: tuple[str, ...]) -> Making:
+    return Making(image=image, setup=install, keeps=False)
+
+
+def _whose(alike: Sequence[Wanted]) -> str:
+    agents = first_words(sorted({each.agent for each in alike}))
+    tasks = [str(each.task) for each in alike if each.task is not None]
+    return f"{agents} for {first_words(list(dict.fromkeys(tasks)))}" if tasks else agents
+
+
+def _of_agents(alike: Sequence[Wanted], error: LabkitError) -> LabkitError:
+    """Return the same error with the agents and tasks that it is about."""
+    hint = error.hint
+    if isinstance(error, SetupError):
+        hint = (
+            "mend agent_version: or install: of the configuration; the agent's setup needs a "
+            "network; labkit env build --agent NAME tries again"
+        )
+    return type(error)(f"agent {_whose(alike)}: {error.message}", hint=hint, more=error.more)

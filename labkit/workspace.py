@@ -132,6 +132,10 @@ class Workspace:
         """A rerun of the smoke subset: runs that are no part of the study."""
         return self.evals / "raw-smoke" / str(number)
 
+    def smokes(self) -> tuple[Path, ...]:
+        """Every rerun of the smoke subset, the earliest first."""
+        return tuple(takewhile(Path.is_dir, map(self.smoke, count(1))))
+
     @property
     def voided(self) -> Path:
         """What tries of runs left that the infrastructure broke."""

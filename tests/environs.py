@@ -113,10 +113,14 @@ class Workplace:
         return making.key(self.workshop.kind, self.workshop.foundation(making))
 
     def make(
-        self, *setup: str, files: Mapping[str, str] | None = None, image: str = IMAGE
+        self,
+        *setup: str,
+        files: Mapping[str, str] | None = None,
+        image: str = IMAGE,
+        keeps: bool = True,
     ) -> Surroundings:
         """Make an environment and return it."""
-        making = Making(image=image, setup=setup, files=entries(files or {}))
+        making = Making(image=image, setup=setup, files=entries(files or {}), keeps=keeps)
         key = self.key(making)
         self.made.append(key)
         self.workshop.remove(key)

@@ -20,7 +20,7 @@ from sandboxes import IMAGE, missing
 from labkit.archive import Entry
 from labkit.configurations import Configuration
 from labkit.globs import within
-from labkit.model import RunId, TaskId
+from labkit.model import Api, RunId, TaskId
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import CHANNEL, SANDBOX_UID
 from labkit_runner.agents import start
@@ -91,6 +91,7 @@ def _setup(made: Path, command: str) -> list[str]:
         bwrap(),
         *(word for each in folders for word in ("--ro-bind-try", str(each), str(each))),
         *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),  # noqa: S108 - inside
+        *("--ro-bind", sys.prefix, sys.prefix),  # which may lie below /tmp
         *("--bind", str(made), PROGRAMS, "--setenv", "PATH", tools),
         *("--die-with-parent", "/bin/sh", "-c", command),
     ]
@@ -117,10 +118,11 @@ def rehearse(
     script: Script,
     folder: Path,
     *,
+    api: Api | None = None,
     seconds: float = 40,
 ) -> Rehearsed:
     """Play a script to an agent in `folder/workspace`, which is there already."""
-    stage = _Stage.made(agent, configuration, folder)
+    stage = _Stage.made(agent, configuration, folder, api)
     with playing(script, unix=folder / "channel" / "gateway.sock") as played:
         ended = _ended([*_view(stage), *STARTED, *stage.launch.argv], seconds)
     return stage.rehearsed(agent, ended, played.asked)
@@ -199,9 +201,11 @@ class _Stage:
     fixed: Mapping[str, str]
 
     @classmethod
-    def made(cls, agent: Agent, configuration: Configuration, folder: Path) -> "_Stage":
+    def made(
+        cls, agent: Agent, configuration: Configuration, folder: Path, api: Api | None = None
+    ) -> "_Stage":
         run = RunId(TaskId("bug-a"), A, 1)
-        request = Request(run=run, configuration=configuration, prompt=PROMPT, seed=7)
+        request = Request(run=run, configuration=configuration, prompt=PROMPT, seed=7, api=api)
         launch = agent.launch(request)
         for name in ("workspace", "home", "channel", "labkit"):
             (folder / name).mkdir(exist_ok=True)
@@ -224,6 +228,9 @@ class _Stage:
         self, agent: Agent, ended: tuple[int | None, bytes, bytes], asked: list[Asked]
     ) -> Rehearsed:
         code, stdout, stderr = ended
+        if self.launch.transcript_path:
+            path = self.folder / "home" / self.launch.transcript_path
+            stdout = path.read_bytes() if path.is_file() else b""
         left = Left(transcript=stdout, stderr=stderr, sessions=self._sessions(), exit_code=code)
         account = agent.account(left)
         return Rehearsed(launch=self.launch, left=left, account=account, asked=list(asked))

@@ -43,7 +43,7 @@ PRICE = Price(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
 MODELS = {
     "claude-code": "claude-sonnet-4-5-20250929",
     "codex": "gpt-5.5",
-    "mini-swe-agent": "openai/m1",
+    "mini-swe-agent": "m1",
     "gemini-cli": "gemini-2.5-pro",
     "opencode": "m1",
 }

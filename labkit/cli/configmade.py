@@ -15,8 +15,8 @@ from labkit.errors import InputError, LabkitError
 from labkit.instructions import read_instructions
 from labkit.model import RunId, TaskId
 from labkit.providers import Provider
-from labkit_runner.agents.interface import HOME, INPUTS, WORKSPACE, Agent, Launch, Request
-from labkit_runner.agents.registry import agent_named
+from labkit_runner.agents.interface import HOME, INPUTS, WORKSPACE, Launch, Request
+from labkit_runner.arms import Arm, arm_of
 from labkit_runner.gateway.keys import key_of
 
 PROMPT = "{prompt}"
@@ -39,50 +39,47 @@ class Made:
 
 def make(lab: Lab, configuration: Configuration) -> Made:
     """Find out what an agent makes of a configuration; whatever is wrong is told, not raised."""
-    problems: list[str] = []
     try:
-        agent = agent_named(configuration.agent, lab.workspace)
+        arm = arm_of(configuration, lab.workspace, lab.settings)
     except InputError as error:
         return Made(configuration=configuration, values={}, environment={}, problems=error.problems)
-    launch = None
-    try:
-        launch = _launched(lab, agent, configuration)
-    except InputError as error:
-        problems += error.problems
+    agent, problems = arm.agent, list[str]()
     values: dict[str, object] = {
         "version": configuration.agent_version or agent.usual_version,
         "install": list(agent.install(configuration)),
         "program": agent.program(configuration),
         "version_command": list(agent.version_command(configuration)),
         "reads": list(agent.memory),
+        "model": _asked(configuration, arm.provider),
     }
+    environment: Mapping[str, str] = {}
     try:
         files = read_instructions(lab.workspace, configuration.instructions)
         values["instructions"] = dict(_digests(WORKSPACE, files))
+        launch = _launched(lab, arm, configuration)
+        values |= {**_started(launch), **_passed_on(lab, arm, launch)}
+        environment = launch.environment
     except InputError as error:
         problems += error.problems
-    provider = _provider(lab, agent, configuration)
-    values["model"] = _asked(configuration, provider)
-    if launch is not None:
-        values |= _started(launch)
-        values |= _passed_on(lab, agent, configuration, launch, metered=provider is not None)
     return Made(
         configuration=configuration,
         values=values,
-        environment=launch.environment if launch else {},
-        problems=tuple(dict.fromkeys(problems)),
+        environment=environment,
+        problems=tuple(problems),
     )
 
 
-def _launched(lab: Lab, agent: Agent, configuration: Configuration, *, seed: int = 1) -> Launch:
+def _launched(lab: Lab, arm: Arm, configuration: Configuration, *, seed: int = 1) -> Launch:
     """Ask for a launch; some agents know only the runs of real tasks, so these are tried too."""
     tasks = lab.workspace.task_ids() or (TaskId("task"),)
     problem: InputError | None = None
     for task in tasks:
         run = RunId(task, configuration.id, 1)
-        request = Request(run=run, configuration=configuration, prompt=PROMPT, seed=seed)
+        request = Request(
+            run=run, configuration=configuration, prompt=PROMPT, seed=seed, api=arm.api
+        )
         try:
-            return agent.launch(request)
+            return arm.agent.launch(request)
         except InputError as error:
             problem = problem or error
     raise problem or InputError("there is no task")
@@ -114,29 +111,23 @@ def _digests(folder: str, entries: Iterable[Entry]) -> Iterator[tuple[str, str]]
         yield path, hashlib.sha256(entry.data).hexdigest()
 
 
-def _passed_on(
-    lab: Lab, agent: Agent, configuration: Configuration, launch: Launch, *, metered: bool
-) -> dict[str, object]:
+def _passed_on(lab: Lab, arm: Arm, launch: Launch) -> dict[str, object]:
     """Return whether the agent is told of its seed and of its turn cap, and who enforces that.
 
     None where launches differ by themselves, so that nothing can be told.
     """
-    steady = _launched(lab, agent, configuration) == launch
-    seeded = _launched(lab, agent, configuration, seed=2) != launch
+    configuration = arm.configuration
+    steady = _launched(lab, arm, configuration) == launch
+    seeded = _launched(lab, arm, configuration, seed=2) != launch
     capped = replace(configuration, turn_cap=configuration.turn_cap + 1)
     return {
         "seed": {"forwarded": seeded if steady else None},
         "turn_cap": {
             "turns": configuration.turn_cap,
-            "told": _launched(lab, agent, capped) != launch if steady else None,
-            "enforced": metered and configuration.login == "key",
+            "told": _launched(lab, arm, capped) != launch if steady else None,
+            "enforced": arm.provider is not None and configuration.login == "key",
         },
     }
-
-
-def _provider(lab: Lab, agent: Agent, configuration: Configuration) -> Provider | None:
-    name = configuration.provider or agent.provider
-    return lab.settings.providers.get(name)
 
 
 def _asked(configuration: Configuration, provider: Provider | None) -> dict[str, object]:

@@ -17,6 +17,16 @@ def build(
         list[str] | None,
         typer.Argument(metavar="[TASK]...", show_default=False, help="Only these [default: all]."),
     ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            show_default=False,
+            help="Also put this agent on top: an agent's name or a configuration's letter. "
+            "May be given more than once.",
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Make them anew, also where nothing has changed.")
     ] = False,
@@ -25,12 +35,12 @@ def build(
     """Make the environments that are missing; setup commands need a network."""
     from labkit.cli import supplying
 
-    raise typer.Exit(supplying.build(tasks or [], sandbox, again=again))
+    raise typer.Exit(supplying.build(tasks or [], sandbox, agents=agent or [], again=again))
 
 
 @app.command("list")
 def show(sandbox: SandboxName = "auto") -> None:
-    """Say which environments there are, how large, and which tasks use them."""
+    """Say which environments there are, how large, and which tasks and agents use them."""
     from labkit.cli import supplying
 
     supplying.show(sandbox)
@@ -43,7 +53,7 @@ def prune(
     ] = False,
     sandbox: SandboxName = "auto",
 ) -> None:
-    """Remove the environments that no task of this lab uses."""
+    """Remove the environments that no task or configuration of this lab uses."""
     from labkit.cli import supplying
 
     supplying.prune(sandbox, everything=everything)

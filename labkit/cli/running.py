@@ -1,104 +1,192 @@
-"""What `labkit task run` does: a member's own runs, with progress, resumable."""
+"""What `labkit task run` does: planned runs, with progress, resumable, within a budget."""
 
 import hashlib
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from labkit.cli.console import Pace, say
+from labkit.cli import dryrun, smoking
+from labkit.cli.console import Pace, ask, say
+from labkit.cli.interrupts import heeding
 from labkit.cli.lab import Lab, now
+from labkit.cli.purse import Purse, shelf_of
+from labkit.cli.runchoice import Asked, Scope, foreign_runs, require_own_logins, to_do
+from labkit.cli.runtold import Told, open_pairs, what_is_left
 from labkit.cli.seen import seen
 from labkit.cli.sessions import open_session, runner
-from labkit.errors import InputError
-from labkit.evidence import LOGGED_RUN, unlogged_runs
+from labkit.configurations import read_configurations
+from labkit.errors import PhaseError
+from labkit.evidence import LOGGED_RUN, told_runs
 from labkit.fields import counted
 from labkit.lock import only_one
 from labkit.model import RunId
 from labkit.phases import progress
 from labkit.plan import PlannedRun
-from labkit.records import RunRecord
+from labkit.records import load_run
 from labkit.settings import Person
-from labkit_runner.tries import Progress
+from labkit_runner.stopping import Stop
+from labkit_runner.tries import Progress, Shelf
 from labkit_runner.voided import void_partial
 
+LOGGED_SMOKE = "smoke"
 
-def run_mine(me: str, runs: Sequence[str], sandbox_name: str) -> int:
-    """Run what is planned for this member and not done; return 1 when runs stay missing."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What one call of the command is about."""
+
+    lab: Lab
+    person: Person
+    asked: Asked
+    shelf: Shelf
+    meant: tuple[PlannedRun, ...]
+    """Every run that is meant and was not finished when it began."""
+
+    @property
+    def is_smoke(self) -> bool:
+        """Whether it is a rerun, which is no part of the study."""
+        return self.asked.scope is Scope.SMOKE
+
+    @property
+    def left(self) -> tuple[PlannedRun, ...]:
+        """What of it is not finished now."""
+        return tuple(item for item in self.meant if not self.is_done(item.run))
+
+    def is_done(self, run: RunId) -> bool:
+        """Tell whether a run's evidence lies here."""
+        return (self.shelf.raw / str(run) / "run.json").is_file()
+
+
+def run_planned(me: str, asked: Asked) -> int:
+    """Run what is meant and not done; return 1 when some of it stays undone."""
     lab = Lab.open()
-    person = runner(lab, me)
+    smoke = asked.scope is Scope.SMOKE
+    person = runner(lab, me, adds=not (smoke or asked.dry_run), logs=not asked.dry_run)
+    purse = Purse.of(lab, asked.budget_cost, ignores_unpriced=asked.yes)
+    if asked.dry_run:
+        work = _work(lab, person, asked)
+        arms = {found.id: found for found in read_configurations(lab.workspace)}
+        dryrun.show(purse, work.meant, lab.tasks(), arms)
+        return 0
     with only_one(lab.workspace, f"labkit task run of {person.name}"):
-        when = now().isoformat(timespec="seconds")
-        for run in void_partial(lab.workspace.raw, lab.workspace.voided, when):
-            say(f"{run} was interrupted earlier: it starts again")
-        catch_up(lab, person)
-        planned = _mine(lab, person, runs)
-        if not planned:
+        _recover(lab, person)
+        work = _work(lab, person, asked)
+        if not work.meant:
             say(f"{person.name} has no run left to do")
             return 0
-        _perform(lab, person, planned, sandbox_name)
-    left = [
-        item
-        for item in _mine(lab, person, runs)
-        if item.run not in progress(lab.workspace).finished
-    ]
-    for sentence in seen(lab):
-        say(f"so far, {sentence}")
-    for item in left:
-        say(f"missing: {item.run}: {lab.workspace.missing(item.run)}")
-    return 1 if left else 0
+        _require_allowed(work)
+        stop = _perform(work, purse)
+    _tell_end(work, stop)
+    if stop.by_person:
+        raise KeyboardInterrupt
+    return 1 if work.left else 0
+
+
+def _work(lab: Lab, person: Person, asked: Asked) -> Work:
+    """Return what is to be done, and where it is put."""
+    if asked.scope is not Scope.SMOKE:
+        meant, shelf = to_do(lab, person, asked), Shelf.of(lab.workspace)
+    else:
+        runs = smoking.smoke_runs(lab, person, asked.words)
+        folder = smoking.round_of(lab, runs)
+        meant, shelf = smoking.left_of(folder, runs), shelf_of(folder)
+    return Work(lab=lab, person=person, asked=asked, shelf=shelf, meant=meant)
+
+
+def _require_allowed(work: Work) -> None:
+    """Refuse what a login's terms forbid; ask before others' runs are taken over."""
+    foreign = () if work.is_smoke else foreign_runs(work.lab, work.meant)
+    arms = {found.id: found for found in read_configurations(work.lab.workspace)}
+    require_own_logins(work.meant, foreign, arms)
+    if foreign and not work.asked.yes:
+        names = " and ".join(sorted({str(item.runner) for item in foreign}))
+        ask(
+            f"{counted(len(foreign), 'run')} of {names} will be recorded as run by "
+            f"{work.person.name}; their runners must not run them too. Go on (yes, no)?",
+            _agreed,
+        )
+
+
+def _agreed(answer: str) -> None:
+    if answer not in ("y", "yes"):
+        raise PhaseError("nothing was begun", hint="without --all only your own runs are begun")
+
+
+def _recover(lab: Lab, person: Person) -> None:
+    """Void what killed sessions left half-written, and record what they did not come to record."""
+    when = now().isoformat(timespec="seconds")
+    for shelf in (Shelf.of(lab.workspace), *map(shelf_of, lab.workspace.smokes())):
+        for name in void_partial(shelf.raw, shelf.voided, when):
+            say(f"{name} was interrupted earlier: it starts again")
+    catch_up(lab, person)
 
 
 def catch_up(lab: Lab, person: Person) -> None:
     """Record the finished runs that a killed session kept but did not come to record."""
-    done = progress(lab.workspace)
-    mine = [item.run for item in done.planned if item.runner == person.name]
-    for run in unlogged_runs(lab.workspace, person.name, sorted(done.finished.intersection(mine))):
-        record(lab, person, run)
+    told = told_runs(lab.workspace)
+    for run in sorted(progress(lab.workspace).finished - told.keys()):
+        if load_run(lab.workspace.run(run) / "run.json").runner == person.name.text:
+            record(lab, person, run)
 
 
 def record(lab: Lab, person: Person, run: RunId) -> None:
     """Record a finished run in the member's log."""
-    path = lab.workspace.run(run) / "run.json"
+    _log(lab, person, LOGGED_RUN, str(run), lab.workspace.run(run) / "run.json")
+
+
+def _log(lab: Lab, person: Person, action: str, subject: str, path: Path) -> None:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    lab.log(person, LOGGED_RUN, subject=str(run), digests={"run.json": digest})
+    lab.log(person, action, subject=subject, digests={"run.json": digest})
 
 
-def _mine(lab: Lab, person: Person, runs: Sequence[str]) -> tuple[PlannedRun, ...]:
-    """Return this member's runs that are not finished, in their order; missing ones are retried."""
-    done = progress(lab.workspace)
-    chosen = {RunId.parse(run) for run in runs}
-    known = {item.run for item in done.planned if item.runner == person.name}
-    if unknown := sorted(chosen - known):
-        raise InputError(
-            f"{unknown[0]} is not a run of {person.name}",
-            hint=f"{person.name} has {counted(len(known), 'run')} in evals/plan.csv",
-        )
-    return tuple(
-        item
-        for item in done.planned
-        if item.run in (chosen or known) and item.run not in done.finished
+def _perform(work: Work, purse: Purse) -> Stop:
+    """Perform the runs; return whether and why nothing more was begun."""
+    told = Told(Pace(len(work.meant)))
+    opened, ready = open_session(
+        work.lab,
+        work.person,
+        work.meant,
+        work.asked.sandbox,
+        lambda event: _tell(work, event, told),
+        frozen_arms=not work.is_smoke,
     )
+    session = replace(opened, shelf=work.shelf, jobs=work.asked.jobs, gate=purse.gate)
+    told.pace = Pace(len(ready))
+    session.rehearse(ready, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
+    say(f"{work.person.name}: {counted(len(ready), 'run')} in {session.bench.sandbox.name}")
+    with heeding(session.stop):
+        session.run_all(ready)
+    say(told.totals())
+    return session.stop
 
 
-def _perform(lab: Lab, person: Person, planned: tuple[PlannedRun, ...], sandbox_name: str) -> None:
-    pace = Pace(len(planned))
-    session, planned = open_session(
-        lab, person, planned, sandbox_name, lambda event: _tell(lab, person, event, pace)
-    )
-    session.rehearse(planned, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
-    say(f"{person.name}: {counted(len(planned), 'run')} in {session.bench.sandbox.name}")
-    session.run_all(planned)
-
-
-def _tell(lab: Lab, person: Person, event: Progress, pace: Pace) -> None:
+def _tell(work: Work, event: Progress, told: Told) -> None:
     """Record a finished run in the member's log, and say how it went."""
-    place = f"[{event.place}/{event.of}] {event.run}"
-    if event.record is None:
-        rest = f"trying again ({event.tries_left} left)" if event.tries_left else "recorded missing"
-        say(f"{place}: broken by the infrastructure, {rest}: {event.failure}")
+    if event.record is not None and not work.is_smoke:
+        record(work.lab, work.person, event.run)
+    elif event.record is not None:
+        folder = work.shelf.raw / str(event.run)
+        subject = f"{work.shelf.raw.name}/{event.run}"
+        _log(work.lab, work.person, LOGGED_SMOKE, subject, folder / "run.json")
+    for line in told.lines(event):
+        say(line)
+
+
+def _tell_end(work: Work, stop: Stop) -> None:
+    """Say what is left, why, and how to go on."""
+    left = work.left
+    if stop.why and left:
+        say(f"stopped: {stop.why}")
+    for line in what_is_left(work.shelf, left):
+        say(line)
+    if work.is_smoke:
+        say(f"compared with the study's own runs ({work.shelf.raw} is no part of its figures):")
+        runs = smoking.smoke_runs(work.lab, work.person, work.asked.words)
+        for line in smoking.compared(work.lab, work.shelf.raw, runs):
+            say(f"  {line}")
         return
-    record(lab, person, event.run)
-    say(f"{place}: {_ending(event.record)}{pace.left(event.place)}")
-
-
-def _ending(record: RunRecord) -> str:
-    how = f"exit {record.exit_code}" if record.exit_code is not None else str(record.ended)
-    return f"{how} after {record.seconds:.1f} s"
+    for sentence in seen(work.lab):
+        say(f"so far, {sentence}")
+    for line in open_pairs(progress(work.lab.workspace).planned, work.is_done):
+        say(line)
+    if left:
+        say(f"{counted(len(left), 'run')} left: the same command goes on, with open pairs first")

@@ -1,12 +1,11 @@
 """Choosing the sandbox that a command runs in, and making its image."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from labkit.cli.console import complain, say
 from labkit.cli.lab import Lab
 from labkit.errors import InputError, LabkitError
-from labkit.model import TaskId
 from labkit.sandbox.choose import Choice, choose, workshop_of
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import ensure_image
@@ -45,13 +44,13 @@ def provide(lab: Lab, sandbox: Sandbox, tasks: Sequence[Task]) -> Supplied:
     supplied = supply_of(lab, sandbox).provide(tasks)
     if supplied.failed and not supplied.ready:
         raise next(iter(supplied.failed.values()))
-    tell_failures(supplied.failed)
+    tell_failures(supplied.failed.values())
     return supplied
 
 
-def tell_failures(failed: Mapping[TaskId, LabkitError]) -> None:
+def tell_failures(errors: Iterable[LabkitError]) -> None:
     """Tell each error once, however many tasks it is about."""
-    told = {error.problems: error for error in failed.values()}
+    told = {error.problems: error for error in errors}
     for error in told.values():
         complain(error)
 

@@ -15,12 +15,17 @@ from labkit_runner.session import Session
 from labkit_runner.tries import Listener
 
 
-def runner(lab: Lab, me: str) -> Person:
-    """Return who runs; refuses before the freeze, after blinding, and without a whole log."""
+def runner(lab: Lab, me: str, *, adds: bool = True, logs: bool = True) -> Person:
+    """Return who runs; refuses before the freeze, and without a whole log where it `logs`.
+
+    After blinding no run is added to the study; one that `adds` none may be made.
+    """
     require_frozen(lab.workspace)
     person = lab.person(me, role=Role.STUDENT)
-    lab.require_log(person)  # an unsigned run is worth nothing: find out before the first one
-    if lab.workspace.all_scores.exists() or (lab.workspace.blind / "assignment.csv").exists():
+    if logs:  # an unsigned run is worth nothing: find out before the first one
+        lab.require_log(person)
+    blinded = (lab.workspace.blind / "assignment.csv").exists()
+    if adds and (blinded or lab.workspace.all_scores.exists()):
         raise PhaseError(
             "the runs are blinded already: no run can be added",
             hint="labkit status says what is next",
@@ -34,11 +39,16 @@ def open_session(
     planned: tuple[PlannedRun, ...],
     sandbox_name: str,
     listener: Listener,
+    *,
+    frozen_arms: bool = True,
 ) -> tuple[Session, tuple[PlannedRun, ...]]:
-    """Return a session for some runs, and those of them whose environment there is."""
+    """Return a session for some runs, and those of them whose environment there is.
+
+    Without `frozen_arms` configurations may be others than those that were frozen.
+    """
     require_subscriptions_allowed(lab, planned, person)
     tasks = lab.tasks()
-    suite = lab.frozen_suite(tasks)
+    suite = lab.frozen_suite(tasks, configurations_too=frozen_arms)
     require_nothing_readable(lab.workspace, suite)
     sandbox = open_sandbox(sandbox_name, lab.settings)
     _clear(sandbox)

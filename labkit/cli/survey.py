@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from labkit import sealrecord
 from labkit.cli.lab import SHARED, Lab
+from labkit.cli.laying import laying_problems
 from labkit.cli.mix import mix_problems
 from labkit.cli.sizes import ease
 from labkit.cli.states import Standing, State, standing
@@ -115,10 +116,9 @@ def survey(lab: Lab, *, frozen: bool = True) -> Survey:
 
 def _look_at_mix(made: Survey) -> None:
     """Note what is lacking in the mix; it is counted once every file can be read."""
-    tasks = tuple(made.tasks.values())
     if made.is_whole:
         weight = Weight.ADVICE if made.suite else Weight.MIX
-        for problem in mix_problems(made.lab.settings, tasks, made.people):
+        for problem in mix_problems(made.lab.settings, _tasks(made), made.people):
             made.note(problem, "write more tasks: labkit task new", weight=weight)
 
 
@@ -195,12 +195,19 @@ def _read_configurations(made: Survey) -> None:
         made.note("a comparison needs two configurations", "write configs/A.yaml and B.yaml")
     elif len(made.configurations) == len(names):
         made.read(lambda: the_difference(made.configurations))
+        ways = partial(laying_problems, made.lab, made.configurations, _tasks(made))
+        for what, mend in made.read(ways) or ():
+            made.note(what, mend)
     students = [person for person in made.people if person.role is Role.STUDENT]
     if len(students) == 1 and made.is_whole and not made.lab.settings.solo:
         made.note(
             "one student alone would run only own tasks",
             'set "solo: true" in evals/labkit.yaml; the summary says so',
         )
+
+
+def _tasks(made: Survey) -> tuple[Task, ...]:
+    return tuple(made.tasks.values())
 
 
 def _look_at(made: Survey, task: Task) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.cli import authoroptions, byhandoptions
+from labkit.cli import authoroptions, byhandoptions, runoptions
 from labkit.cli.options import Me, SandboxName, TaskNames
 
 app = typer.Typer(help="Write, prove, seal, freeze and run golden tasks.", no_args_is_help=True)
@@ -244,12 +244,14 @@ def freeze(
 
 @app.command()
 def run(
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN]...", show_default=False, help="Only these [default: all of yours]."
-        ),
-    ] = None,
+    runs: runoptions.Runs = None,
+    mine: runoptions.Mine = False,
+    everybody: runoptions.Everybody = False,
+    smoke: runoptions.Smoke = False,
+    jobs: runoptions.Jobs = 1,
+    dry_run: runoptions.DryRun = False,
+    budget_cost: runoptions.BudgetCost = None,
+    yes: runoptions.Yes = False,
     manual: byhandoptions.Manual = "",
     export: byhandoptions.Export = None,
     finish: byhandoptions.Finish = "",
@@ -276,10 +278,19 @@ def run(
             lines=tuple(stepped or ()),
             notes=notes,
         )
-        asked = byhand.Asked(
+        by_hand = byhand.Asked(
             manual=manual, finish=finish, abandon=abandon, export=export, because=because
         )
-        raise typer.Exit(byhand.by_hand(me, runs or [], asked, answers, sandbox))
-    from labkit.cli import running
+        raise typer.Exit(byhand.by_hand(me, runs or [], by_hand, answers, sandbox))
+    from labkit.cli import runchoice, running
 
-    raise typer.Exit(running.run_mine(me, runs or [], sandbox))
+    asked = runchoice.Asked(
+        words=tuple(runs or ()),
+        scope=runchoice.scope_of(mine=mine, everybody=everybody, smoke=smoke),
+        jobs=jobs,
+        dry_run=dry_run,
+        budget_cost=budget_cost,
+        yes=yes,
+        sandbox=sandbox,
+    )
+    raise typer.Exit(running.run_planned(me, asked))

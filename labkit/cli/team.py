@@ -33,7 +33,7 @@ def list_tasks(*, as_json: bool) -> None:
         tasks = [_plain(found, task) for task in ids]
         data(json_text({"schema": SCHEMA, "version": version_now(found), "tasks": tasks}))
         return
-    data(_table([_HEAD, *(_row(found, task) for task in ids)]))
+    data(table([_HEAD, *(_row(found, task) for task in ids)]))
 
 
 def _plain(found: Survey, name: TaskId) -> dict[str, object]:
@@ -74,7 +74,7 @@ def _changes(found: Survey, task: Task) -> str:
     return f"{counted(size.lines, 'line')}, {counted(size.files, 'file')}" if size else "-"
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
+def table(rows: Sequence[tuple[str, ...]]) -> str:
     """Return rows with their columns below each other; the last one is as long as it is."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(

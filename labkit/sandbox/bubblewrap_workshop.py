@@ -11,12 +11,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labkit.errors import InfrastructureError, ToolError
+from labkit import process
+from labkit.errors import ToolError
 from labkit.sandbox.bootstrap import bootstrap
 from labkit.sandbox.environment import Environment
 from labkit.sandbox.indexes import read_indexes
 from labkit.sandbox.kit import setup_command, setup_kit
-from labkit.sandbox.making import LEFT, NAME, VENV, Made, Making, Progress, SetupError, Tail, Told
+from labkit.sandbox.making import (
+    LEFT,
+    NAME,
+    VENV,
+    Made,
+    Making,
+    Progress,
+    SetupError,
+    Tail,
+    Told,
+    not_there,
+)
 from labkit.sandbox.namespace import started
 from labkit.sandbox.scratch import remove_folder, scratch_folder
 from labkit.sandbox.streams import Output
@@ -55,7 +67,7 @@ class BubblewrapWorkshop:
                     "and bubblewrap leaves this machine's system as it is",
                     hint="install it on this machine yourself, or use a container engine",
                 )
-        return self._environment.description
+        return prepared_root(self._environment, self._roots, making.image).description
 
     def has(self, key: str) -> bool:
         """Whether the folder is there; it appears as a whole."""
@@ -70,6 +82,10 @@ class BubblewrapWorkshop:
             )
             for folder in (new, writable.root, writable.tree, writable.temporary):
                 folder.mkdir()
+            below = prepared_root(self._environment, self._roots, making.image).root
+            if below is not None:
+                # Copies, not links to the same files: setup may write into them.
+                process.run(["cp", "-a", "--reflink=auto", "--", f"{below}/.", writable.root])
             self._set_up(writable, making, progress)
             about = {
                 "bytes": _size(new),
@@ -101,7 +117,7 @@ class BubblewrapWorkshop:
 
     def _set_up(self, writable: Writable, making: Making, progress: Progress) -> None:
         indexes = read_indexes()
-        tree, kit = making.tree, setup_kit(indexes, dict(making.variables), venv=VENV)
+        tree, kit = making.tree, setup_kit(indexes, making, venv=VENV)
         command = setup_command(making.setup)
         argv = bootstrap(command, returned="/workspace", sizes=(len(tree), len(kit)))
         view = setup_view(self._environment, writable, indexes.folders)
@@ -130,9 +146,7 @@ def prepared_root(environment: Environment, roots: Path, image: str) -> Environm
         return environment
     root = roots / key / _ROOT
     if not root.is_dir():
-        raise InfrastructureError(
-            f"the environment {key} is not there", hint="make it: labkit env build"
-        )
+        raise not_there(image)
     return replace(environment, root=root)
 
 

@@ -15,7 +15,7 @@ from labkit import process
 _WANTED = (
     *("base-files", "bash", "ca-certificates", "coreutils", "dash", "diffutils", "findutils"),
     *("git", "grep", "gzip", "libc-bin", "mawk", "patch", "procps", "python3", "sed", "tar"),
-    "util-linux",
+    *("util-linux", "libstdc++6"),  # the last for Node, which agents bring along
 )
 _REQUIRED = {"coreutils", "dash", "git", "python3", "tar"}
 # What the wanted packages ask for and a sandboxed command never uses.

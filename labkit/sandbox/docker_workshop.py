@@ -23,7 +23,17 @@ from labkit.sandbox.engine import engine_errors
 from labkit.sandbox.image import ensure_image, image_id
 from labkit.sandbox.indexes import Indexes, read_indexes
 from labkit.sandbox.kit import setup_command, setup_kit
-from labkit.sandbox.making import KIT, NAME, Made, Making, Progress, SetupError, Tail, Told
+from labkit.sandbox.making import (
+    KIT,
+    NAME,
+    Made,
+    Making,
+    Progress,
+    SetupError,
+    Tail,
+    Told,
+    not_there,
+)
 from labkit.sandbox.owner import Owner
 from labkit.sandbox.prepared import remove_prepared
 from labkit.sandbox.streams import Output
@@ -47,6 +57,8 @@ class DockerWorkshop:
         """Return the id of the image it starts from; nothing where a Dockerfile says it."""
         if making.dockerfile:
             return ""
+        if making.image.startswith(f"{NAME}:") and image_id(self._api, making.image) is None:
+            raise not_there(making.image)
         return ensure_image(self._api, making.image, progress=self._progress)
 
     def has(self, key: str) -> bool:
@@ -64,7 +76,7 @@ class DockerWorkshop:
             inspected: dict[str, Any] = self._api.inspect_image(base)  # type: ignore[no-untyped-call] # its stubs lack it
         indexes = read_indexes()
         command = setup_command(making.setup)
-        tree, kit = making.tree, setup_kit(indexes, dict(making.variables), venv="")
+        tree, kit = making.tree, setup_kit(indexes, making, venv="")
         argv = bootstrap(command, returned="/workspace", sizes=(len(tree), len(kit)))
         settings = _settings(self._api, inspected["Id"], argv, indexes, key)
         with self._container(settings) as container:
@@ -81,14 +93,15 @@ class DockerWorkshop:
                 self._api.wait(container, timeout=None)
             told.check(tail.kept)
             with engine_errors("the environment could not be kept"):
-                changes = _changes(inspected["Config"], key, left=told.left)
+                left = told.left or _left_before(inspected["Config"])
+                changes = _changes(inspected["Config"], key, left=left)
                 self._api.commit(container, repository=NAME, tag=key, changes=changes)
 
     def left(self, key: str) -> bool:
         """Whether setup left files, as the image's label says."""
         with engine_errors("the engine could not tell of an environment"):
             about: dict[str, Any] = self._api.inspect_image(f"{NAME}:{key}")  # type: ignore[no-untyped-call] # its stubs lack it
-        return str((about["Config"]["Labels"] or {}).get(_LEFT_LABEL, "0")) != "0"
+        return _left_before(about["Config"]) > 0
 
     def made(self) -> tuple[Made, ...]:
         """Return the engine's images that are environments."""
@@ -148,6 +161,11 @@ def _settings(
             binds={str(path): {"bind": str(path), "mode": "ro"} for path in indexes.folders},
         ),
     }
+
+
+def _left_before(config: dict[str, Any]) -> int:
+    """Return how many files setup left in an image, or in one that it was made on."""
+    return int((config["Labels"] or {}).get(_LEFT_LABEL) or 0)
 
 
 def _changes(config: dict[str, Any], key: str, *, left: int) -> list[str]:

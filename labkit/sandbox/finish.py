@@ -49,7 +49,9 @@ def detach(one: importlib.metadata.Distribution, site: Path, project: Path) -> s
     """
     installed: dict[str, list[importlib.metadata.PackagePath]] = {}
     for file in one.files or ():
-        if _is_module(file) and site in Path(str(file.locate())).parents:
+        path = Path(str(file.locate()))
+        # An environment on top of another finds what that one has removed still listed.
+        if _is_module(file) and site in path.parents and path.is_file():
             installed.setdefault(file.parts[0], []).append(file)
     roots = {_root_of(top, files, project) for top, files in installed.items()}
     for file in (file for files in installed.values() for file in files):
@@ -139,6 +141,13 @@ def keep_left(project: Path, before: set[str]) -> None:
         sys.stdout.write(f"left {len(found)}\n")
 
 
+def add_paths(file: Path, lines: list[str]) -> None:
+    """Write a path file, with what an environment below this one has in it first."""
+    before = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    whole = [*before, *(line for line in lines if line not in before)]
+    file.write_text("\n".join(whole) + "\n", encoding="utf-8")
+
+
 def main(kit: Path, listing: Path) -> None:
     """Take the project's copies away, and let the kit's pytest serve where there is none."""
     keep_left(PROJECT, set(listing.read_text(errors="surrogateescape").split("\0")))
@@ -156,7 +165,7 @@ def main(kit: Path, listing: Path) -> None:
         lines.append(str(KIT))
     if lines:
         site.mkdir(parents=True, exist_ok=True)
-        (site / "labkit.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        add_paths(site / "labkit.pth", lines)
 
 
 if __name__ == "__main__":

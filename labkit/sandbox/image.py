@@ -22,12 +22,15 @@ from labkit.sandbox.streams import CHUNK
 BASE_TAG = "labkit-base:local"
 Progress = Callable[[str], None]
 
+_LABEL = "labkit.image"
+_VERSION = "2"
+"""Changes when images out of Debian's packages hold something more."""
 _REGISTRY_BASE = "python:3.12-slim"
 _SITE = "/opt/labkit/site"
 _SETTINGS = [
     f"ENV PYTHONPATH={_SITE}",
     "ENV PYTHONDONTWRITEBYTECODE=1",
-    "LABEL labkit.image=1",
+    f"LABEL {_LABEL}={_VERSION}",
     "WORKDIR /workspace",
     'CMD ["/bin/sh"]',
 ]
@@ -55,13 +58,21 @@ def ensure_image(client: docker.APIClient, tag: str, *, progress: Progress) -> s
     Only BASE_TAG is built: any other name is the team's own image, and missing is an error.
     """
     found = image_id(client, tag)
-    if found is not None:
+    if found is not None and not (tag == BASE_TAG and _is_old(client, found)):
         return found
     if tag != BASE_TAG:
         raise InfrastructureError(
             f"the engine has no image {tag}", hint=f"pull or build it, or use {BASE_TAG}"
         )
     return build_base(client, tag, progress=progress)
+
+
+def _is_old(client: docker.APIClient, image: str) -> bool:
+    """Whether a base image lacks something that one made here and now would have."""
+    with engine_errors("the engine could not tell of its images"):
+        about: dict[str, dict[str, dict[str, str]]] = client.inspect_image(image)  # type: ignore[no-untyped-call] # its stubs lack it
+    labels = about["Config"]["Labels"] or {}
+    return labels.get(_LABEL) != _VERSION and debian.available()
 
 
 def build_base(

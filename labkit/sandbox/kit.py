@@ -4,7 +4,7 @@ import ensurepip
 import io
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -13,19 +13,20 @@ from labkit.errors import ToolError
 from labkit.sandbox.distributions import files_of
 from labkit.sandbox.environment import copy_packages
 from labkit.sandbox.indexes import Indexes, exports
-from labkit.sandbox.making import KIT, script
+from labkit.sandbox.making import KIT, Making, script
 
 _PLACE = KIT.encode()[1:]
 _PIP = b'#!/bin/sh\nexec python3 -m pip "$@"\n'
 
 
-def setup_kit(indexes: Indexes, variables: Mapping[str, str], *, venv: str) -> bytes:
+def setup_kit(indexes: Indexes, making: Making, *, venv: str) -> bytes:
     """Return everything below `/` that setup.sh needs, as a tar.
 
     The task's variables come last: they win over the machine's. `venv` is empty where packages go
     into the system itself.
     """
-    told = {**indexes.variables, **variables, "LABKIT_VENV": venv}
+    ours = {"LABKIT_VENV": venv, "LABKIT_KEEPS": "yes" if making.keeps else ""}
+    told = {**indexes.variables, **dict(making.variables), **ours}
     entries = [
         _file(b"variables", exports(told)),
         _file(b"finish.py", script("finish.py")),

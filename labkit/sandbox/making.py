@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Protocol
 
 from labkit.archive import Entry, write_tar
-from labkit.errors import ToolError
+from labkit.errors import InfrastructureError, ToolError
 from labkit.fields import canonical_json
 
 Progress = Callable[[str], None]
@@ -27,6 +27,7 @@ LEFT = f"{VENV}/labkit-left"
 _LAYOUT = 2
 """Changes whenever environments are made differently, so that old ones are not used."""
 _LAST = 12
+_MOST_SHOWN = 100
 _MARKS = re.compile(r"(begin|failed|finish|venv|broken|left|done)(?: (\d+))?(?: (\d+))?")
 
 
@@ -35,16 +36,21 @@ class Making:
     """Everything that decides what an environment holds."""
 
     image: str
-    """Docker: the image that it starts from; empty with a Dockerfile."""
+    """Docker: the image that it starts from; empty with a Dockerfile.
+
+    Where it names an environment, this one has all of that, in every sandbox.
+    """
     dockerfile: bytes = b""
     setup: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     files: tuple[Entry, ...] = ()
     """What setup gets of the base, at /workspace."""
+    keeps: bool = True
+    """Whether every tree gets the new files that setup leaves at /workspace."""
 
     def key(self, kind: str, foundation: str) -> str:
         """Return the digest of all this in one kind of sandbox, on what it is made on."""
-        parts = {
+        parts: dict[str, object] = {
             "layout": _LAYOUT,
             "kind": kind,
             "foundation": foundation,
@@ -55,6 +61,8 @@ class Making:
                 [entry.path.hex(), str(entry.kind), _digest(entry.data)] for entry in self.files
             ),
         }
+        if not self.keeps:
+            parts["keeps"] = False
         return _digest(canonical_json(parts))[:16]
 
     @property
@@ -111,6 +119,23 @@ class SetupError(ToolError):
     """A setup command failed: the environment is not there, and its tasks cannot be run."""
 
 
+def not_there(image: str) -> InfrastructureError:
+    """Return the error of whoever names an environment that is not there."""
+    key = image.partition(":")[2]
+    return InfrastructureError(
+        f"the environment {key} is not there", hint="make it: labkit env build"
+    )
+
+
+def shown(command: str) -> str:
+    """Return a command as one line for people: of a script, what its first comment says."""
+    first, _, rest = command.strip().partition("\n")
+    if first.startswith("#") and rest:
+        return first.lstrip("# ")
+    line = " ".join(command.split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} ..."
+
+
 class Told:
     """Takes the marks of setup.sh from standard output, and tells of them as they come."""
 
@@ -146,9 +171,9 @@ class Told:
             return
         command = self._commands[int(number) - 1] if number else ""
         if mark == "begin":
-            self._progress(f"  setup {number} of {len(self._commands)}: {command}")
+            self._progress(f"  setup {number} of {len(self._commands)}: {shown(command)}")
         elif mark == "failed":
-            self._failure = f"the setup command {command!r} ended in {code}"
+            self._failure = f"the setup command {shown(command)!r} ended in {code}"
         elif mark == "venv":
             self._failure = "no virtual environment could be made: has this Python the module venv"
         elif mark == "broken":

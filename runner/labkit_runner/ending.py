@@ -29,6 +29,7 @@ _REFUSALS = frozenset(
 )
 """Why models stop that will not go on, in the words of their APIs, in lower case."""
 _NOT_STARTED = 127
+_LONGEST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +71,13 @@ def decide(outcome: Outcome, why: str, wire: Wire | None, account: Account) -> V
     for judge in judges:
         verdict = judge(seen)
         if verdict is not None:
-            return verdict
-    return _agent(seen)
+            return _short(verdict)
+    return _short(_agent(seen))
+
+
+def _short(verdict: Verdict) -> Verdict:
+    """Return the reason on one line: agents' own can be long."""
+    return verdict[0], " ".join(verdict[1].split())[:_LONGEST]
 
 
 def _host(seen: _Seen) -> Verdict | None:
@@ -107,7 +113,7 @@ def _time(seen: _Seen) -> Verdict | None:
     if seen.failed:
         return Ending.INFRASTRUCTURE, f"its time was over after {seen.failed}"
     last = seen.last
-    if last and last.first_byte is None and last.seconds >= _LONG_WAIT and not _is_whole(last):
+    if last and last.first_byte is None and last.seconds >= _LONG_WAIT:
         waited = f"the model had sent nothing for {last.seconds:.0f} seconds"
         return Ending.INFRASTRUCTURE, f"{waited} when the run's time was over"
     return Ending.DEADLINE, "its time was over"

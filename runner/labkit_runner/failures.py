@@ -50,7 +50,8 @@ def failure(exchange: Exchange) -> str:
         case Outcome.CUT:
             return "the model's answer ended before its end"
         case Outcome.DROPPED:
-            return _with("the connection to the model broke in the middle of an answer", exchange)
+            when = "before an" if exchange.status is None else "in the middle of an"
+            return _with(f"the connection to the model broke {when} answer", exchange)
         case Outcome.SILENT:
             return _with("the model sent nothing for too long", exchange)
         case Outcome.UNREACHABLE:

@@ -23,7 +23,7 @@ def require_unchanged(
     workspace: Workspace,
     suite: Suite,
     tasks: dict[TaskId, Task],
-    configurations: tuple[Configuration, ...],
+    configurations: tuple[Configuration, ...] | None,
 ) -> None:
     """Refuse to go on when anything that the suite pins is not what was frozen."""
     if changed := changed_since(workspace, suite, tasks, configurations):
@@ -38,26 +38,37 @@ def changed_since(
     workspace: Workspace,
     suite: Suite,
     tasks: dict[TaskId, Task],
-    configurations: tuple[Configuration, ...],
+    configurations: tuple[Configuration, ...] | None,
 ) -> list[str]:
-    """Return what is not as it was frozen: tasks with their fields, configurations, the plan."""
+    """Return what is not as it was frozen: tasks with their fields, configurations, the plan.
+
+    Configurations are not looked at where they are None.
+    """
     changed = [
         f"task {task}{what}"
         for task, frozen in suite.tasks.items()
         if (what := task_change(frozen, tasks.get(task))) is not None
     ]
     changed += [f"task {task} (new)" for task in tasks if task not in suite.tasks]
-    changed += [
+    if configurations is not None:
+        changed += _changed_configurations(workspace, suite, configurations)
+    if digest(read_bytes(workspace.plan)) != suite.plan:
+        changed.append("plan.csv")
+    changed += [f"{name} (no log tells of it)" for name in unvouched_plans(workspace)]
+    return changed
+
+
+def _changed_configurations(
+    workspace: Workspace, suite: Suite, configurations: tuple[Configuration, ...]
+) -> list[str]:
+    changed = [
         f"configuration {found.id}"
         for found in configurations
         if suite.configurations.get(str(found.id)) != configuration_digest(workspace, found)
     ]
     here = {str(found.id) for found in configurations}
-    changed += [f"configuration {name} (gone)" for name in suite.configurations if name not in here]
-    if digest(read_bytes(workspace.plan)) != suite.plan:
-        changed.append("plan.csv")
-    changed += [f"{name} (no log tells of it)" for name in unvouched_plans(workspace)]
-    return changed
+    gone = [name for name in suite.configurations if name not in here]
+    return changed + [f"configuration {name} (gone)" for name in gone]
 
 
 def task_change(frozen: FrozenTask, task: Task | None) -> str | None:

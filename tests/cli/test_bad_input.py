@@ -190,7 +190,7 @@ def test_no_git_on_the_path(stages: Stages) -> None:
         ("Ana B", ("task", "run"), ("member name 'Ana B'",)),
         (TARA, ("task", "run"), ("tara is a holder: this step is the student's", "--me")),
         (ANA, ("grade",), ("ana is a student: this step is the holder's", "--me")),
-        (ANA, ("task", "run", "x"), ("'x' is not a run", "<task>__")),
+        (ANA, ("task", "run", "x"), ("the plan is called 'x'", "plan.csv lists")),
         (ANA, ("task", "run", RUNS[0]), (f"{RUNS[0]} is not a run of ana",)),
         (ANA, ("task", "run", "--sandbox", "jail"), ("no sandbox is called 'jail'", "bubblewrap")),
         (ANA, ("init",), ("ana has joined already",)),

@@ -219,3 +219,46 @@ def test_the_summary_says_what_is_not_known(stages: Stages) -> None:
     assert "They were declared to differ in one thing: model: model-A against model-B." in page
     assert "What the model was asked is unknown in both pairs of runs of A and B" in page
     assert "were declared to differ" in lab.workspace.summary("html").read_text()
+
+
+def instructed(lab: Lab, which: str, folder: str, files: dict[str, str]) -> None:
+    """Give a configuration a folder of instructions."""
+    place = lab.workspace.evals / "configs" / folder
+    for name, content in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(content)
+    configured(lab, which, instructions=folder)
+
+
+def findings(lab: Lab) -> list[str]:
+    answer = lab.labkit("task", "check", "--json")
+    return [each["what"] for each in json.loads(answer.out)["findings"]]
+
+
+def test_freezing_asks_for_instructions_that_can_be_laid(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("sealed")
+    configured(lab, "A")
+    instructed(lab, "B", "rules", {"words.py/AGENTS.md": "x"})
+    room = "words.py/AGENTS.md cannot be laid over the base: words.py is a file there"
+    assert [f"task {task}: {room}" for task in ("greet-empty", "shout-loud")] == [
+        each for each in findings(lab) if "laid" in each
+    ]
+    lab.refused("task", "freeze", "--pilot", me="ana", code=2, says=(room,))
+    (lab.workspace.evals / "configs" / "rules" / "CLAUDE.md").symlink_to("x")
+    link = "configs/rules/CLAUDE.md is a link: an agent would find another file, or none"
+    assert link in findings(lab)
+    lab.refused("task", "freeze", "--pilot", me="ana", code=2, says=(link,))
+
+
+def test_folders_that_hold_the_same_are_no_difference(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("sealed")
+    instructed(lab, "A", "rules", {"AGENTS.md": "x"})
+    instructed(lab, "B", "others", {"AGENTS.md": "x"})
+    same = (
+        "configurations A and B name other folders of instructions, and the files in both are the "
+        "same"
+    )
+    assert same in findings(lab)
+    instructed(lab, "B", "others", {"AGENTS.md": "y"})
+    assert same not in findings(lab)
+    assert not [each for each in findings(lab) if "differ in" in each]

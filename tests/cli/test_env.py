@@ -196,3 +196,90 @@ def test_the_suite_version_pins_a_tasks_environment(lab_at: At) -> None:
     lab = lab_at("frozen")
     tell_task(lab, GREET, 'build: ["true"]')
     lab.refused("task", "run", me=ANA, code=3, says=(str(GREET),))
+
+
+AGENT = """\
+id: {letter}
+agent: command
+agent_version: "{version}"
+model: "none"
+command: ["python3", "/opt/labkit/env/agent/tool.py"]
+install: ["pip install --target /opt/labkit/env/agent {package}"]
+"""
+
+
+def tell_agent(lab: Lab, letter: str, package: str, version: str = "1.0") -> None:
+    """Write a configuration whose agent has to be installed."""
+    text = AGENT.format(letter=letter, package=package, version=version)
+    (lab.workspace.evals / "configs" / f"{letter}.yaml").write_text(text, encoding="utf-8")
+
+
+def test_agents_are_put_on_top_listed_and_kept(
+    lab_at: At, index: dict[str, str], tmp_path: Path
+) -> None:
+    wheel(tmp_path / "wheels", "tool", "1.0", {"tool.py": "print('tool')\n"})
+    lab = lab_at("drafted")
+    tell(lab, 'setup: ["pip install tiny"]', 'files: ["words.py"]')
+    tell_agent(lab, "C", "tool")
+    built = lab.labkit("env", "build", "--agent", "C", **index)
+    assert built.code == 0, built.err
+    assert "of command 1.0 for " in built.err
+    again = lab.labkit("env", "build", "--agent", "command", **index)
+    assert "making" not in again.err
+    assert f"command 1.0 for {GREET}: " in again.err
+    listed = lab.done("env", "list", **index)
+    agents = [line for line in listed.splitlines() if "command 1.0 for " in line]
+    assert len(agents) == 2
+    assert all(" MiB " in line for line in agents)
+    assert "nothing to remove" in lab.labkit("env", "prune", **index).err
+    (lab.workspace.evals / "configs" / "C.yaml").unlink()
+    pruned = lab.labkit("env", "prune", **index).err
+    assert sorted(line.split()[-1] for line in pruned.splitlines()) == sorted(
+        line.split()[0] for line in agents
+    )
+    assert str(GREET) in lab.done("env", "list", **index)
+
+
+def test_one_agent_that_cannot_be_installed_does_not_stop_the_others(
+    lab_at: At, index: dict[str, str], tmp_path: Path
+) -> None:
+    wheel(tmp_path / "wheels", "tool", "1.0", {"tool.py": "print('tool')\n"})
+    lab = lab_at("drafted")
+    tell_agent(lab, "C", "tool")
+    tell_agent(lab, "D", "no-such-tool", version="2.0")
+    built = lab.labkit("env", "build", "--agent", "D", "--agent", "C", **index)
+    assert built.code == 1
+    assert "agent command 2.0 for " in built.err
+    assert "no-such-tool" in built.err
+    assert "labkit env build --agent NAME tries again" in built.err
+    assert f"command 1.0 for {GREET}: " in built.err
+
+
+def test_an_agent_is_built_where_there_is_no_task_yet(
+    lab_at: At, index: dict[str, str], tmp_path: Path
+) -> None:
+    wheel(tmp_path / "wheels", "tool", "1.0", {"tool.py": "print('tool')\n"})
+    lab = lab_at("joined")
+    tell_agent(lab, "C", "tool")
+    built = lab.labkit("env", "build", "--agent", "C", **index)
+    assert built.code == 0, built.err
+    key = built.err.splitlines()[-1].removeprefix("command 1.0: ")
+    assert "command 1.0" in keys(lab.done("env", "list", **index))[key]
+
+
+def test_an_agent_that_nobody_knows_is_told(lab_at: At, index: dict[str, str]) -> None:
+    lab = lab_at("drafted")
+    refused = lab.labkit("env", "build", "--agent", "cloud-code", **index)
+    assert refused.code == 2
+    assert "no agent or configuration is called 'cloud-code'" in refused.err
+    assert "A, B, claude-code, codex" in refused.err
+
+
+def test_nothing_is_removed_while_a_configuration_cannot_be_read(
+    lab_at: At, index: dict[str, str]
+) -> None:
+    lab = lab_at("drafted")
+    (lab.workspace.evals / "configs" / "C.yaml").write_text("agent: [\n", encoding="utf-8")
+    refused = lab.labkit("env", "prune", **index)
+    assert refused.code == 2
+    assert "nothing is removed" in refused.err

@@ -74,7 +74,9 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(lab_at: At) -> None:
     with lab.start("task", "run", me=ANA) as program:
         wait_for((lab.workspace.raw / first / "run.json").is_file)
         time.sleep(0.3)
-        program.send_signal(signal.SIGINT)
+        for _ in range(2):  # once would let the run come to its end
+            program.send_signal(signal.SIGINT)
+            time.sleep(0.1)
         out, err = program.communicate(timeout=30)
     assert program.returncode == 130
     assert out == ""

@@ -16,7 +16,7 @@ from labkit.errors import InputError
 from labkit.git import Repository
 from labkit.model import TaskId
 from labkit.sandbox.interface import Limits
-from labkit.supply import Supply
+from labkit.supply import Supply, Wanted
 from labkit.tasks import Task
 
 LOCK = "requirements.txt"
@@ -167,3 +167,45 @@ def test_files_that_are_not_there_are_named_all(
     (error,) = failed.values()
     assert isinstance(error, InputError)
     assert [problem.split(",")[0].split()[-1] for problem in error.problems] == ["b.py", "require"]
+
+
+AGENT = "mkdir -p /opt/labkit/env/agent && echo agent > /opt/labkit/env/agent/mark"
+
+
+def test_agents_lie_on_top_of_what_tasks_have_and_failures_are_their_own(
+    bubblewrap_workplace: Workplace, history: Project
+) -> None:
+    told: list[str] = []
+    team = recipe(setup=("mkdir -p /opt/labkit/env; echo task > /opt/labkit/env/mark",))
+    made = supply(bubblewrap_workplace, history, replace(team, files=(LOCK,)), told)
+    wanted = tasks("one", "two", "three", three=recipe(setup=("exit 4",)))
+    supplied = made.provide(wanted)
+    names = [task.id for task in wanted]
+    good = [Wanted(agent="good", install=(AGENT,), task=name) for name in names]
+    also = [Wanted(agent="also", install=(AGENT,), task=name) for name in names]
+    bad = [Wanted(agent="bad", install=("exit 7",), task=name) for name in names]
+    plain = [Wanted(agent="plain", install=(), task=name) for name in names]
+    alone = Wanted(agent="good", install=(AGENT,))
+    told.clear()
+    equipped = made.equip(supplied, [*bad, *good, *also, *plain, alone])
+    assert {each.agent for each in equipped.ready} == {"good", "also", "plain"}
+    keys = {equipped.ready[each].key for each in (*good[:2], *also[:2])}
+    assert len(keys) == 1
+    assert any(line.endswith("of also, good for task-one, task-two") for line in told)
+    place = equipped.ready[good[0]]
+    look = "cat /opt/labkit/env/mark /opt/labkit/env/agent/mark"
+    assert bubblewrap_workplace.run(place, look)[1] == "task\nagent\n"
+    assert equipped.ready[plain[0]] == supplied.ready[names[0]]
+    assert (
+        bubblewrap_workplace.run(equipped.ready[alone], "ls /opt/labkit/env")[1].count("mark") == 0
+    )
+    assert {each.agent for each in equipped.failed} == {"bad", "good", "also", "plain"}
+    error = equipped.failed[bad[1]]
+    assert error.message == (
+        "agent bad for task-one, task-two: the setup command 'exit 7' ended in 7"
+    )
+    assert "env build --agent NAME" in (error.hint or "")
+    assert equipped.failed[good[2]] is supplied.failed[names[2]]
+    told.clear()
+    assert made.equip(supplied, good[:2]).ready == {each: equipped.ready[each] for each in good[:2]}
+    assert told == []

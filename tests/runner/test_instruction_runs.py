@@ -1,6 +1,7 @@
 """Runs under configurations of which one lays a folder of instructions over the project."""
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from runs import A, B, Lab, a_configuration, arms
 from labkit.errors import InputError
 from labkit.model import RunId
 from labkit.sandbox.interface import Sandbox
+from labkit_runner.agents.scripted import ScriptedAgent
 from labkit_runner.session import Session
 
 ONE, TWO = RunId.parse("bug-a__A__1"), RunId.parse("bug-a__B__1")
@@ -60,3 +62,20 @@ def test_a_folder_that_cannot_be_laid_is_told_before_the_first_run(
     with pytest.raises(InputError, match=r"configs/rules/CLAUDE\.md is a link"):
         session_of(lab).run_all(lab.plan("bug-a"))
     assert not lab.workspace.raw.exists()
+
+
+def test_what_instructs_the_agent_is_recorded_by_its_digest(
+    bubblewrap_sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScriptedAgent, "memory", ("AGENTS.md", ".claude/**"))
+    lab = lab_of(tmp_path, bubblewrap_sandbox)
+    for run in (ONE, TWO):
+        lab.steps(run, [{"run": "echo mine > AGENTS.md"}])
+    records = session_of(lab).run_all(lab.plan("bug-a"))
+    assert [dict(record.memory) for record in records] == [
+        {"/workspace/AGENTS.md": sha256(b"project's\n").hexdigest()},
+        {
+            "/workspace/.claude/one.md": sha256(b"one\n").hexdigest(),
+            "/workspace/AGENTS.md": sha256(b"ours\n").hexdigest(),
+        },
+    ]

@@ -176,7 +176,7 @@ def test_the_token_is_in_nothing_that_is_kept(
     job = replace(
         lab.job(configuration, RUN),
         agent=Subscribed(Leaky(), login),
-        route=TunnelRoute(sandbox=sandbox, login=login),
+        route=TunnelRoute(sandbox=sandbox, login=login, plain=None),  # type: ignore[arg-type] # no trial
         masker=login.masker,
     )
     record = perform(lab.bench, job, lab.workspace.run(RUN))

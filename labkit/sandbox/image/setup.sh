@@ -1,6 +1,7 @@
 # Runs the setup commands of an environment, one after the other, inside what is being made.
 # Standard output is for labkit (one mark a line), what the commands say goes to standard error.
 # $LABKIT_VENV: a folder for a virtual environment; empty where packages go into the system.
+# $LABKIT_KEEPS: empty where nothing is kept of what the commands leave at /workspace.
 kit=/labkit
 exec 4>&1 1>&2
 say() { printf '%s\n' "$*" >&4; }
@@ -31,6 +32,9 @@ for command in "$@"; do
     if [ $code != 0 ]; then say "failed $number $code"; exit 1; fi
 done
 unset PYTHONPATH
+if [ -z "$LABKIT_KEEPS" ]; then find /workspace -xdev -mindepth 1 -delete; fi
+# npm writes down there where each package came from, which may hold a password.
+find /opt/labkit/env -name .package-lock.json -delete 2>/dev/null
 if [ -n "$python" ]; then
     say finish
     if ! "$python" $kit/finish.py "$kit/site" "$kit/before" >&4; then say broken; exit 1; fi

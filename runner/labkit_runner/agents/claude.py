@@ -5,9 +5,11 @@ stand above it: they lie in a folder that nothing in the sandbox can write.
 """
 
 import json
+import re
 
 from labkit.archive import Entry, Kind
 from labkit.configurations import SUBSCRIPTION, Configuration
+from labkit.errors import InputError
 from labkit.model import Api
 from labkit_runner.agents.claude_account import read_account
 from labkit_runner.agents.interface import (
@@ -28,6 +30,7 @@ MANAGED = "/etc/claude-code"
 WEB_TOOLS = ("WebFetch", "WebSearch")
 _PROGRAM = f"{PROGRAMS}/claude"
 _VENDOR = "https://api.anthropic.com"
+_COMMAND = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
 _SAY_IT = "belongs into the configuration's own field of that name"
 _PLATFORMS = tuple(
     f"CLAUDE_CODE_USE_{each}"
@@ -111,6 +114,7 @@ class ClaudeCode:
         """Return how to start it; raises InputError for words that labkit cannot let through."""
         configuration = request.configuration
         check_words(configuration, options=_OPTIONS, variables=_VARIABLES)
+        _check_prompt(request)
         effort = ("--effort", configuration.effort) if configuration.effort else ()
         return Launch(
             argv=(
@@ -142,6 +146,17 @@ class ClaudeCode:
     def account(self, left: Left) -> Account:
         """Read its end record."""
         return read_account(left)
+
+
+def _check_prompt(request: Request) -> None:
+    """Raise InputError for a prompt that the program would obey itself, the model unasked."""
+    command = _COMMAND.match(request.prompt)
+    if command:
+        raise InputError(
+            f"task {request.run.task}: the prompt begins with {command[0].strip()[:80]!r}, "
+            "which Claude Code takes for a command of its own",
+            hint="begin with another word",
+        )
 
 
 def _environment(configuration: Configuration) -> dict[str, str]:

@@ -14,6 +14,7 @@ from labkit_runner.agents.jsonlines import last_line, mapping, text, whole
 
 _TOO_LONG = re.compile(r"context.{0,3}window|context.{0,3}length|too long", re.IGNORECASE)
 _REFUSED = re.compile(r"usage policy|content_filter|cyber_policy", re.IGNORECASE)
+_NOISE = b"Reading additional input from stdin...\n"
 _INNER = re.compile(r"^\s*(?:bwrap|codex-linux-sandbox)\b.*", re.MULTILINE)
 
 
@@ -60,13 +61,19 @@ def _take(told: _Told, event: dict[str, Any]) -> None:
             told.end = event
         case "turn.failed":
             told.end = event
-            told.error = text(mapping(event, "error"), "message") or told.error
+            told.error = _plain(text(mapping(event, "error"), "message")) or told.error
         case "error":
-            told.error = text(event, "message")
+            told.error = _plain(text(event, "message"))
         case "item.completed":
             _take_item(told, mapping(event, "item"))
         case _:
             pass
+
+
+def _plain(message: str) -> str:
+    """Return an error's words where the whole answer of the API stands in their place."""
+    answer = json_object(message.encode()) or {}
+    return text(mapping(answer, "error"), "message") or message
 
 
 def _take_item(told: _Told, item: dict[str, Any]) -> None:
@@ -97,9 +104,13 @@ def _said(told: _Told, left: Left) -> tuple[Said, str]:
             return Said.BROKEN, told.error
         case _ if left.exit_code and not left.transcript.strip():
             # It did not even begin: arguments or settings that it does not take.
-            return Said.AGENT_ERROR, last_line(left.stderr) or f"it ended in {left.exit_code}"
+            return Said.AGENT_ERROR, _complaint(left) or f"it ended in {left.exit_code}"
         case _:
-            return Said.NOTHING, told.error or last_line(left.stderr)
+            return Said.NOTHING, told.error or _complaint(left)
+
+
+def _complaint(left: Left) -> str:
+    return last_line(left.stderr.replace(_NOISE, b""))
 
 
 def _session(events: Iterable[dict[str, Any]]) -> tuple[str, str, int | None]:

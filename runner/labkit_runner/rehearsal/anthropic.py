@@ -75,11 +75,11 @@ class Anthropic:
 
     def error(self, fault: Fault) -> Json:
         """Return the body of an error."""
-        return _error(fault, _TYPES.get(fault.status, "api_error"))
+        return _error(fault, _TYPES.get(fault.status, "api_error"), f"scripted {fault.status}")
 
     def stream_error(self, fault: Fault) -> Event:
         """Return an error in the middle of a stream."""
-        return Event(_error(fault, "overloaded_error"), "error")
+        return Event(_error(fault, "overloaded_error", "scripted stream error"), "error")
 
 
 def _block(index: int, block: Json) -> list[Json]:
@@ -96,6 +96,6 @@ def _block(index: int, block: Json) -> list[Json]:
     ]
 
 
-def _error(fault: Fault, usual: str) -> Json:
-    message = fault.message or f"scripted {fault.status}"
-    return {"type": "error", "error": {"type": fault.type or usual, "message": message}}
+def _error(fault: Fault, kind: str, message: str) -> Json:
+    told = {"type": fault.type or kind, "message": fault.message or message}
+    return {"type": "error", "error": told}
