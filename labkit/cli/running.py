@@ -143,7 +143,6 @@ def _perform(work: Work, purse: Purse) -> Stop:
     told = Told(Pace(len(work.meant)))
     opened, ready = open_session(
         work.lab,
-        work.person,
         work.meant,
         work.asked.sandbox,
         lambda event: _tell(work, event, told),

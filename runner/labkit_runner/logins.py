@@ -7,7 +7,7 @@ treated as exposed: it is one person's own, for that person's own runs, and neve
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -84,29 +84,6 @@ class Login:
     def masker(self) -> Masker:
         """What takes its tokens out of everything that is kept."""
         return Masker(self.secrets)
-
-
-def require_allowed(subscribed: Sequence[str], environ: Mapping[str, str], *, others: bool) -> None:
-    """Refuse subscriptions where they must not be used: in automation, for other people's runs.
-
-    `subscribed` names the configurations that one pays for; `others` says whether any of their runs
-    is planned for somebody else.
-    """
-    if not subscribed:
-        return
-    which = f"configuration {' and '.join(subscribed)}: a personal subscription pays"
-    if environ.get("CI", "").lower() not in ("", "0", "false"):
-        raise InputError(
-            f"{which}, and this is automation: CI is set",
-            hint="the vendors' terms give a subscription to a person, not to a machine: "
-            "use login: key here",
-        )
-    if others:
-        raise InputError(
-            f"{which}, and some of these runs are planned for somebody else",
-            hint="the vendors' terms do not let a subscription serve others: "
-            "everybody does their own runs, or use login: key",
-        )
 
 
 def read_login(

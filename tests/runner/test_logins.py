@@ -20,7 +20,6 @@ from labkit_runner.logins import (
     Subscribed,
     TunnelRoute,
     read_login,
-    require_allowed,
     warning,
 )
 from labkit_runner.masking import MASK
@@ -110,15 +109,6 @@ def test_a_login_that_is_over_is_refused(tmp_path: Path) -> None:
 def test_agents_without_a_turn_limit_cannot_use_one(tmp_path: Path) -> None:
     assert "no turn limit of its own" in read_badly(tmp_path, "codex")
     assert "knows no subscription" in read_badly(tmp_path, "opencode")
-
-
-def test_automation_and_other_peoples_runs_are_refused() -> None:
-    require_allowed((), {"CI": "true"}, others=True)
-    require_allowed(("A",), {"CI": "false"}, others=False)
-    with pytest.raises(InputError, match="CI is set"):
-        require_allowed(("A",), {"CI": "true"}, others=False)
-    with pytest.raises(InputError, match="planned for somebody else"):
-        require_allowed(("A", "B"), {}, others=True)
 
 
 def test_the_warning_says_how_to_revoke(tmp_path: Path) -> None:
