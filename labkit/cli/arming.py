@@ -1,6 +1,5 @@
 """Making the arms of a comparison ready: keys, environments with their agents, versions."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,9 @@ from labkit.errors import InputError, refuse
 from labkit.model import ConfigurationId, TaskId
 from labkit.plan import PlannedRun
 from labkit.sandbox.interface import Sandbox, SidecarSandbox
-from labkit.settings import Person
 from labkit.supply import Supplied, Wanted
 from labkit_runner.arms import Arm, arm_of, with_route
-from labkit_runner.logins import read_login, require_allowed, warning
+from labkit_runner.logins import read_login, warning
 from labkit_runner.readback import read_back
 
 
@@ -73,16 +71,6 @@ def _read_back(sandbox: Sandbox, arm: Arm, places: Mapping[Wanted, Surroundings]
             for image, place in images.items()
         },
     )
-
-
-def require_subscriptions_allowed(lab: Lab, planned: Iterable[PlannedRun], person: Person) -> None:
-    """Refuse subscriptions in automation, and for runs that are planned for somebody else."""
-    subscribed = {
-        found.id for found in read_configurations(lab.workspace) if found.login == SUBSCRIPTION
-    }
-    runs = [item for item in planned if item.run.configuration in subscribed]
-    which = sorted({str(item.run.configuration) for item in runs})
-    require_allowed(which, os.environ, others=any(item.runner != person.name for item in runs))
 
 
 def _routed(lab: Lab, sandbox: SidecarSandbox, arm: Arm) -> Arm:

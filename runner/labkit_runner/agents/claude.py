@@ -46,6 +46,7 @@ _PLATFORMS = tuple(
     )
 )
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _NOTHING = (
     "ANTHROPIC_UNIX_SOCKET",
     "ANTHROPIC_CUSTOM_HEADERS",
@@ -181,7 +182,7 @@ def _environment(configuration: Configuration) -> dict[str, str]:
 def _endpoint(configuration: Configuration) -> dict[str, str]:
     """Return where the model is; with a subscription the way there is a tunnel."""
     if configuration.login == SUBSCRIPTION:
-        return {"ANTHROPIC_BASE_URL": _VENDOR, "HTTPS_PROXY": GATEWAY}
+        return {"ANTHROPIC_BASE_URL": _VENDOR, "HTTPS_PROXY": GATEWAY, **dict.fromkeys(_KEYS, "")}
     return {"ANTHROPIC_BASE_URL": GATEWAY, "ANTHROPIC_API_KEY": DUMMY_KEY}
 
 
@@ -216,7 +217,7 @@ def _managed(configuration: Configuration) -> Entry:
         "env": held,
     }
     if configuration.login == SUBSCRIPTION:
-        del settings["apiKeyHelper"]
-        settings["forceLoginMethod"] = "claudeai"
+        # Empty is as good as none, and stands above what the workspace says.
+        settings["apiKeyHelper"] = ""
     text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
     return Entry(path=b"managed-settings.json", kind=Kind.FILE, data=text.encode())
