@@ -219,7 +219,7 @@ def _sit(desk: _Desk, sandbox_name: str) -> int:
 
 def _opened(desk: _Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, ...]]:
     try:
-        return open_session(desk.lab, (desk.planned,), sandbox_name, lambda _: None)
+        return open_session(desk.lab, desk.person, (desk.planned,), sandbox_name, lambda _: None)
     except ToolError as error:
         raise type(error)(
             error.message,

@@ -10,7 +10,7 @@ from labkit.cli.console import data
 from labkit.cli.lab import Lab
 from labkit.cli.seen import finished_records, weighed
 from labkit.configurations import differences, read_configuration, the_difference
-from labkit.effects import Weight, compared, effects
+from labkit.effects import Weight, compared, effects, one_line
 from labkit.errors import InputError
 from labkit.fields import counted, json_text
 from labkit.records import RunRecord
@@ -36,7 +36,7 @@ def diff(names: Sequence[str], *, as_json: bool) -> int:
     if as_json:
         data(json_text({"schema": SCHEMA, "pairs": pairs}))
     else:
-        data("\n\n".join("\n".join(_lines(pair)) for pair in pairs))
+        data("\n\n".join("\n".join(map(one_line, _lines(pair))) for pair in pairs))
     return 1 if any(not pair["one_thing"] or _broken(pair) for pair in pairs) else 0
 
 

@@ -10,7 +10,7 @@ from labkit.cli.console import data
 from labkit.cli.lab import Lab
 from labkit.cli.seen import finished_records
 from labkit.configurations import Configuration, read_configuration
-from labkit.effects import effort_of
+from labkit.effects import effort_of, one_line
 from labkit.errors import InputError
 from labkit.fields import Document, counted, json_text
 from labkit.model import ConfigurationId
@@ -109,7 +109,7 @@ def _lines(shown: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _line(name: str, value: str) -> str:
-    return f"    {name.ljust(_WIDTH)} {value}".rstrip()
+    return one_line(f"    {name.ljust(_WIDTH)} {value}").rstrip()
 
 
 def _plain(value: object) -> str:

@@ -6,8 +6,9 @@ from itertools import combinations
 
 from labkit.archive import Entry
 from labkit.building import NOTHING_BUILT
+from labkit.cli.lab import Lab
 from labkit.configurations import Configuration
-from labkit.errors import InputError
+from labkit.errors import InputError, refuse
 from labkit.export import Base
 from labkit.git import Repository
 from labkit.instructions import laid, read_instructions
@@ -15,11 +16,25 @@ from labkit.model import ConfigurationId
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 
-Laid = Mapping[ConfigurationId, tuple[Entry, ...]]
+_Laid = Mapping[ConfigurationId, tuple[Entry, ...]]
 
 
-def instructions_of(workspace: Workspace, configurations: Iterable[Configuration]) -> Laid:
-    """Read the instructions of every configuration; raises InputError with every problem."""
+def laying_problems(
+    lab: Lab, configurations: Sequence[Configuration], tasks: Sequence[Task]
+) -> tuple[tuple[str, str], ...]:
+    """Return what stands in the way of laying instructions over tasks, each with its mend.
+
+    Raises InputError with every problem when a folder cannot be read.
+    """
+    found = _instructions(lab.workspace, configurations)
+    rename = "rename the file in the instructions: folder of the configuration"
+    return (
+        *((what, rename) for what in _without_room(lab.repository, found, tasks)),
+        *((what, "give one of them other instructions") for what in _twins(configurations, found)),
+    )
+
+
+def _instructions(workspace: Workspace, configurations: Iterable[Configuration]) -> _Laid:
     found: dict[ConfigurationId, tuple[Entry, ...]] = {}
     problems: dict[str, None] = {}
     for each in configurations:
@@ -27,14 +42,11 @@ def instructions_of(workspace: Workspace, configurations: Iterable[Configuration
             found[each.id] = read_instructions(workspace, each.instructions)
         except InputError as error:
             problems.update(dict.fromkeys(error.problems))
-    told = tuple(problems)
-    if told:
-        raise InputError(told[0], more=told[1:], hint="mend the folder, or instructions:")
+    refuse(tuple(problems), hint="mend the folder, or instructions:")
     return found
 
 
-def laying_problems(repository: Repository, found: Laid, tasks: Iterable[Task]) -> Iterator[str]:
-    """Yield where a task's base has no room for instructions."""
+def _without_room(repository: Repository, found: _Laid, tasks: Iterable[Task]) -> Iterator[str]:
     wanted = {files for files in found.values() if files}
     for task in tasks if wanted else ():
         tree = repository.commit(task.base).tree
@@ -47,7 +59,7 @@ def laying_problems(repository: Repository, found: Laid, tasks: Iterable[Task]) 
                 yield from (f"task {task.id}: {problem}" for problem in error.problems)
 
 
-def twins(configurations: Sequence[Configuration], found: Laid) -> Iterator[str]:
+def _twins(configurations: Sequence[Configuration], found: _Laid) -> Iterator[str]:
     """Yield pairs of configurations whose instructions differ in the folder's name only."""
     for one, other in combinations(configurations, 2):
         if one.instructions != other.instructions and found[one.id] == found[other.id]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from labkit import sealrecord
 from labkit.cli.lab import SHARED, Lab
-from labkit.cli.laying import instructions_of, laying_problems, twins
+from labkit.cli.laying import laying_problems
 from labkit.cli.mix import mix_problems
 from labkit.cli.sizes import ease
 from labkit.cli.states import Standing, State, standing
@@ -195,25 +195,15 @@ def _read_configurations(made: Survey) -> None:
         made.note("a comparison needs two configurations", "write configs/A.yaml and B.yaml")
     elif len(made.configurations) == len(names):
         made.read(lambda: the_difference(made.configurations))
-        _look_at_instructions(made)
+        ways = partial(laying_problems, made.lab, made.configurations, _tasks(made))
+        for what, mend in made.read(ways) or ():
+            made.note(what, mend)
     students = [person for person in made.people if person.role is Role.STUDENT]
     if len(students) == 1 and made.is_whole and not made.lab.settings.solo:
         made.note(
             "one student alone would run only own tasks",
             'set "solo: true" in evals/labkit.yaml; the summary says so',
         )
-
-
-def _look_at_instructions(made: Survey) -> None:
-    """Note what of the configurations' own files cannot be laid over the tasks' bases."""
-    space, repository = made.lab.workspace, made.lab.repository
-    found = made.read(lambda: instructions_of(space, made.configurations))
-    if found is None:
-        return
-    for what in made.read(lambda: tuple(laying_problems(repository, found, _tasks(made)))) or ():
-        made.note(what, "rename the file in the instructions: folder of the configuration")
-    for what in twins(made.configurations, found):
-        made.note(what, "give one of them other instructions")
 
 
 def _tasks(made: Survey) -> tuple[Task, ...]:

@@ -19,6 +19,7 @@ _NAMES = {
 }
 _PARAMS = "params"
 _LONGEST = 60
+_LONGEST_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,12 @@ def values_of(part: str, pairs: Sequence[Pair]) -> str:
     one, other = found.pop()
     told = f" ({one or 'none'} against {other or 'none'})"
     return told if len(told) <= _LONGEST else ""
+
+
+def one_line(text: str) -> str:
+    """Return a text that agents may have shaped as one line that nothing obeys, not too long."""
+    cut = text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}..."
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)
 
 
 def of_pairs(count: int, of: int) -> str:

@@ -1,12 +1,13 @@
 """Everything that the runs of a study say about what was declared to differ."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from labkit.configurations import Configuration
 from labkit.effects.between import Arms, between
 from labkit.effects.finding import Finding, Weight
-from labkit.effects.pairs import begun, pairs_of
+from labkit.effects.pairs import begun, one_line, pairs_of
 from labkit.effects.within import Arm, within
 from labkit.records import RunRecord
 
@@ -32,4 +33,5 @@ def effects(
     for configuration in configurations:
         mine = tuple(record for record in in_order if record.run.configuration == configuration.id)
         found += within(Arm(configuration=configuration, records=mine))
-    return tuple(sorted(found, key=lambda finding: _ORDER.index(finding.weight)))
+    plain = [replace(finding, text=one_line(finding.text)) for finding in found]
+    return tuple(sorted(plain, key=lambda finding: _ORDER.index(finding.weight)))

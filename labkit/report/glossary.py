@@ -32,6 +32,11 @@ TERMS = (
         "in one thing only, or nobody can say what made the difference.",
     ),
     Term(
+        "wire",
+        ("fingerprint", "first request", "attributable"),
+        "What an agent really asked its model, as the gateway saw it. It counts, not the flags.",
+    ),
+    Term(
         "pass rate",
         ("rate", "pass@1", "pass^1"),
         "The share of attempts that passed, averaged within each task first and then over tasks. "

@@ -18,6 +18,8 @@ from labkit_runner.agents.registry import agent_named
 from labkit_runner.gateway.host import Gateway, Terms, gateway
 from labkit_runner.gateway.keys import key_of
 from labkit_runner.job import Route
+from labkit_runner.logins import Login, Subscribed, TunnelRoute
+from labkit_runner.masking import NOTHING_SECRET, Masker
 from labkit_runner.readback import ReadBack
 
 
@@ -30,6 +32,8 @@ class Arm:
     provider: Provider | None = None
     """Where its model is asked; None: nowhere."""
     route: Route | None = None
+    masker: Masker = NOTHING_SECRET
+    """Of what lies in its sandboxes."""
     surroundings: Mapping[TaskId, Surroundings] = field(default_factory=dict)
     """What tasks are run in with the agent on top; a task without is run in its own."""
     readback: Mapping[str, ReadBack] = field(default_factory=dict)
@@ -91,10 +95,22 @@ def _provider(configuration: Configuration, agent: Agent, settings: Settings) ->
     return provider
 
 
-def with_route(arm: Arm, sandbox: SidecarSandbox, settings: Settings) -> Arm:
-    """Return an arm with its way to the model; raises InputError when its key is not set."""
+def with_route(
+    arm: Arm, sandbox: SidecarSandbox, settings: Settings, login: Login | None = None
+) -> Arm:
+    """Return an arm with its way to the model; raises InputError when its key is not set.
+
+    `login` is that of a configuration which is paid by a subscription.
+    """
     if arm.provider is None:
         return arm
+    if login is not None:
+        return replace(
+            arm,
+            agent=Subscribed(arm.agent, login),
+            route=TunnelRoute(sandbox=sandbox, login=login),
+            masker=login.masker,
+        )
     terms = Terms(
         provider=arm.provider,
         key=key_of(arm.provider),

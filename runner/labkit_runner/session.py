@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from labkit.building import (
     Surroundings,
 )
+from labkit.configurations import SUBSCRIPTION
 from labkit.errors import InputError, ToolError, refuse
 from labkit.instructions import instructing, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
@@ -99,9 +100,11 @@ class Session:
         first = {item.run.configuration: item for item in reversed(planned)}
         for configuration, item in sorted(first.items()):
             arm = self.arms[configuration]
-            if arm.route is not None and arm.agent.rehearsed("true"):
+            # A subscription's tunnels lead to its vendor alone: no script can stand there.
+            here = arm.route is not None and arm.configuration.login != SUBSCRIPTION
+            if here and arm.agent.rehearsed("true"):
                 tell(arm)
-                rehearse(self.bench, self.job(item), arm.route.to)
+                rehearse(self.bench, self.job(item))
 
     def _last_reason(self, run: RunId) -> str:
         return load_missing(self._shelf.lost(run)).reasons[-1]
@@ -146,6 +149,7 @@ class Session:
             base_tar=ground.tar,
             surroundings=place,
             route=arm.route,
+            masker=arm.masker,
             api=arm.api,
             readback=arm.readback.get(place.image, NOTHING_READ) if place else NOTHING_READ,
             memory=instructing(ground.tree, arm.agent.memory, WORKSPACE),

@@ -260,12 +260,28 @@ def test_another_day_is_no_proof_of_instructions() -> None:
     assert [each.kind for each in found] == [Kind.DAYS]
 
 
-def test_days_are_days_of_one_zone() -> None:
-    near = {"started": "2026-01-03T00:30:00+02:00", "fingerprint": printed(system="x")}
-    found = effects(sides(arguments=("-x",)), study_of(1, B=near))
-    assert found == ()
-    assert Kind.MORE in {each.kind for each in effects(sides(turn_cap=9), study_of(1, B=near | {
-        "fingerprint": printed(tools="x")}))}  # fmt: skip
+@pytest.mark.parametrize(
+    ("started", "kind"),
+    [
+        ("2026-01-03T00:30:00+02:00", Kind.MORE),  # the same day, as a machine on UTC has it
+        ("2026-01-02T23:30:00-05:00", Kind.DAYS),
+    ],
+)
+def test_days_are_days_of_one_zone(started: str, kind: Kind) -> None:
+    other = {"fingerprint": printed(**LOW["fingerprint"] | {"system": "x"}), "started": started}
+    found = effects(sides(effort="low"), study_of(1, A=HIGH, B=other))
+    assert kind in {each.kind for each in found}
+    assert not {Kind.MORE, Kind.DAYS} - {kind} & {each.kind for each in found}
+
+
+def test_nothing_that_an_agent_wrote_acts_on_a_page_or_a_terminal() -> None:
+    hostile = printed(params={"x\x1b[2J\n# Title\u202e": 1}, model="m\x07")
+    found = effects(sides(effort="low"), study_of(1, B={"fingerprint": hostile}))
+    assert any("The parameter x\\x1b[2J\\n# Title\\u202e differs" in each.text for each in found)
+    assert all(each.text.isprintable() for each in found)
+    long = printed(params={"x" * 10_000: 1})
+    found = effects(sides(effort="low"), study_of(1, B={"fingerprint": long}))
+    assert max(len(each.text) for each in found) < 2100
 
 
 def test_only_the_same_task_and_attempt_are_compared() -> None:
@@ -275,10 +291,12 @@ def test_only_the_same_task_and_attempt_are_compared() -> None:
 
 def test_a_change_in_mid_study_is_told_with_the_runs_around_it() -> None:
     names = [f"bug-{number}__A__1" for number in (1, 2, 3)]
+    # In the order in which they were begun, whatever the zones and the order of the records.
+    times = ("T08:00:00-02:00", "T11:00:00+00:00", "T13:00:00+01:00")
     records = [
-        a_record(name, started=f"2026-01-02T1{hour}:00:00+00:00", agent_version=version)
-        for hour, (name, version) in enumerate(zip(names, ("2.1", "2.1", "2.2"), strict=True))
-    ]
+        a_record(name, started=f"2026-01-02{time}", agent_version=version)
+        for name, time, version in zip(names, times, ("2.1", "2.1", "2.2"), strict=True)
+    ][::-1]
     found = effects((a_configuration(A, agent="claude-code", agent_version=""),), records)
     assert told(found) == [
         (

@@ -16,6 +16,8 @@ _IDS = re.compile(
     r"|\b(?:msg|prt|ses|req|toolu|call|resp)_[0-9A-Za-z]{8,}"
     r"|/tmp/cc-socks/\d+\.sock"
     r"|\bcch=[0-9a-f]+"
+    # The one commit of a run: its id depends on every file, whether the agent reads it or not.
+    r"|\b[0-9a-f]{7,64}(?= base\b)"
 )
 _DATES = re.compile(
     r"((?:today's date|current date)(?: is)?:?[ \t]*|<current_date>|<current_time>)[^\n<]{1,60}",

@@ -182,6 +182,15 @@ def test_ids_dates_and_cache_marks_are_left_out() -> None:
     assert printed() == printed(system=[{"type": "text", "text": other}], metadata={})
 
 
+def test_the_id_of_the_runs_one_commit_is_left_out() -> None:
+    def asked(commits: str) -> Mapping[str, Any]:
+        return printed(messages=[{"role": "user", "content": f"Recent commits:\n{commits}"}])
+
+    assert asked("517d4b1 base\n") == asked("1e16cea base\n")
+    assert asked("517d4b1 base\n") != asked("517d4b1 base\n1e16cea mine\n")
+    assert asked("517d4b1 mine\n") != asked("1e16cea mine\n")
+
+
 @pytest.mark.parametrize(
     ("changed", "differs"),
     [
