@@ -1,5 +1,6 @@
 """Hostile requests to the gateway, and secrets that try to come back through it."""
 
+import asyncio
 import base64
 import gzip
 import http.client
@@ -136,6 +137,13 @@ def test_nothing_hostile_reaches_the_model(running: Any, name: str) -> None:
     assert len(server.requests) == before
     assert not answer.startswith(b"HTTP/1.1 2")
     assert len(gate.wait("refused", told + 1)) >= told + 1
+
+
+def test_who_takes_it_for_a_proxy_is_told(running: Any) -> None:
+    _, gate = running
+    answer = gate.raw(HOSTILE["tunnel"], seconds=1.0)
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b"this is no proxy" in answer
 
 
 def test_what_follows_a_refused_request_is_no_way_in(running: Any) -> None:
@@ -320,9 +328,12 @@ def test_what_the_agent_says_of_secrets_is_masked_where_it_is_told(tmp_path: Pat
     body = question(messages=[{"role": "user", "content": f"{canary} {encoded} {SECRET}"}])
 
     async def echo(request: web.Request) -> web.StreamResponse:
-        events = b'data: {"type": "x", "t": "' + canary.encode() + b'"}\n\n' + sse(*MESSAGE)
-        pieces = [events[at : at + 3] for at in range(0, len(events), 3)]
-        return await streamed(request, *pieces)
+        answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await answer.prepare(request)
+        await answer.write(b'data: {"type": "x", "t": "' + canary[:6].encode())
+        await asyncio.sleep(0.2)  # so that these come as two pieces
+        await answer.write(canary[6:].encode() + b'"}\n\n' + sse(*MESSAGE))
+        return answer
 
     with upstream(echo) as server, gateway(tmp_path, server.url, mask=[canary]) as gate:
         status, answer = gate.ask(body, **{"user-agent": f"agent {canary}"})
@@ -334,6 +345,9 @@ def test_what_the_agent_says_of_secrets_is_masked_where_it_is_told(tmp_path: Pat
     lines = b"".join(gate.lines)
     for text in (canary, encoded[3:-3], SECRET):
         assert text.encode() not in lines
+    told = "".join(each["text"] for each in gate.events("piece"))
+    assert "[masked]" in told
+    assert canary not in told
     assert lines.count(b"[masked]") >= 4
 
 

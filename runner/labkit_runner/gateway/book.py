@@ -38,6 +38,7 @@ class Book:
         self._open = 0
         self._open_main = 0
         self._turns = 0
+        self._failures = 0
         self._tokens = 0
         self._cost = 0.0
         self._quiet_since = time.monotonic()
@@ -71,15 +72,18 @@ class Book:
         prices = next((self._prices[name] for name in names if name in self._prices), None)
         return cost_of(heard.usage, prices)
 
-    def answered(self, *, turn: bool, heard: Heard, cost: float | None) -> None:
-        """Add what an exchange has used."""
-        self._turns += turn
+    def heard(self, *, main: bool, answered: bool, heard: Heard, cost: float | None) -> None:
+        """Add what an exchange has used and what came of it."""
+        if main:
+            self._turns += answered
+            self._failures = 0 if answered else self._failures + 1
         used = heard.usage or {}
         self._tokens += sum(used.get(kind, 0) for kind in _PRICED)
         self._cost += cost or 0.0
         for which, found, most in (
             ("tokens", self._tokens, self._caps.tokens),
             ("cost", self._cost, self._caps.cost),
+            ("failures", self._failures, self._caps.failures),
         ):
             if most is not None and found > most:
                 self.reach(which, most)

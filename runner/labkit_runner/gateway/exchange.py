@@ -239,5 +239,5 @@ class Exchange:
             cut_bytes=self._tape.cut_bytes,
             retry_after=self._retry_after,
         )
-        turn = self._main and self._outcome == "answered"
-        way.book.answered(turn=turn, heard=heard, cost=cost)
+        answered = self._outcome == "answered"
+        way.book.heard(main=self._main, answered=answered, heard=heard, cost=cost)

@@ -12,6 +12,8 @@ class Caps:
 
     requests: int | None = None
     """Answered requests of the main conversation: turns."""
+    failures: int = 50
+    """Requests of the main conversation in a row that were sent on and not answered."""
     tokens: int | None = None
     cost: float | None = None
     idle_seconds: float = 600.0

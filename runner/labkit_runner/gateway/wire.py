@@ -21,7 +21,7 @@ masked before they are written. The kinds:
   marks, which differ from run to run, are left out.
 - `connect`: `host`, `port`, `allowed`; a tunnel of a run that is paid by a subscription. Where it
   was made: `bytes` (`sent`, `received`) and `seconds`, else `why`. Nothing in it was read.
-- `cap`: `which` (requests, tokens, cost, idle, silence), `limit`. The run is over.
+- `cap`: `which` (requests, failures, tokens, cost, idle, silence), `limit`. The run is over.
 - `end`: the gateway was closed in good order.
 """
 
@@ -84,7 +84,7 @@ class Wire:
     refused: tuple[str, ...] = ()
     """What was not let through, one sentence each."""
     cap: str = ""
-    """Which bound ended the run: requests, tokens, cost, idle, silence; empty: none."""
+    """Which bound ended the run: requests, failures, tokens, cost, idle, silence; empty: none."""
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     metered: bool = True
     """Whether requests could be read and counted: not in the tunnels of a subscription."""

@@ -84,6 +84,21 @@ def test_what_was_not_answered_is_no_turn(tmp_path: Path) -> None:
     assert (wire.cap, wire.answered) == ("", 0)
 
 
+def test_an_agent_that_tries_again_for_ever_is_ended(tmp_path: Path) -> None:
+    count = 0
+
+    async def cuts(request: web.Request) -> web.StreamResponse:
+        nonlocal count
+        count += 1
+        return await streamed(request, sse(*MESSAGE[: 5 if count == 3 else 2]))
+
+    with upstream(cuts) as server, gateway(tmp_path, server.url, caps={"failures": 2}) as gate:
+        found = [gate.ask(question())[0] for _ in range(7)]
+        wire = gate.close()
+    assert found == [200] * 6 + [400]  # two failures, one answer, three failures in a row
+    assert (wire.cap, wire.answered) == ("failures", 1)
+
+
 def test_requests_at_once_do_not_pass_the_bound_together(tmp_path: Path) -> None:
     with upstream() as server, gateway(tmp_path, server.url, caps={"requests": 3}) as gate:
         threads = [threading.Thread(target=gate.ask, args=(question(),)) for _ in range(12)]

@@ -154,6 +154,13 @@ def test_events_of_several_lines_and_a_byte_order_mark() -> None:
     assert Events().feed(b"\xef\xbb\xbfdata: {\ndata:}\n\ndata\n\n") == ["{\n}", ""]
 
 
+def test_a_line_end_that_comes_in_two_pieces_is_one() -> None:
+    events = Events()
+    assert events.feed(b"data: a\r") == []
+    assert events.feed(b"\ndata: b\r\n\r") == ["a\nb"]
+    assert events.feed(b"\ndata: c\n\n") == ["c"]
+
+
 def test_an_endless_line_takes_bounded_memory_and_is_passed_over() -> None:
     events = Events()
     for _ in range(40):
