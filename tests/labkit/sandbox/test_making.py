@@ -145,8 +145,8 @@ def test_settings_files_and_the_files_they_name_are_brought(home: Path, tmp_path
     assert found.folders == (mirror,)
 
 
-def test_what_the_pages_of_a_local_index_point_to_comes_along(tmp_path: Path, home: Path) -> None:
-    assert home
+@pytest.mark.usefixtures("home")
+def test_what_the_pages_of_a_local_index_point_to_comes_along(tmp_path: Path) -> None:
     for name in ("simple", "files", "packages", "other"):
         (tmp_path / "mirror" / name).mkdir(parents=True)
     found = read_indexes({"PIP_INDEX_URL": f"file://{tmp_path}/mirror/simple"})
