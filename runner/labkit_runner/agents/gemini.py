@@ -87,14 +87,14 @@ class GeminiCli:
         check_words(configuration, options=with_camels(_OPTIONS), variables=_VARIABLES)
         return Launch(
             argv=(
-                *(_NODE, "--require", f"{_SYSTEM}/owner.cjs", _PROGRAM),
+                *(_NODE, "--require", f"{_SYSTEM}/held.cjs", _PROGRAM),
                 *("--skip-trust", "--approval-mode", "yolo", "--output-format", "stream-json"),
                 *("--allowed-mcp-server-names", _NONE, "--extensions", "none"),
                 *("--model", configuration.model),
                 *configuration.arguments,
                 f"--prompt={prompt_word(request)}",
             ),
-            fixed={_SYSTEM: (_file("settings.json", _settings(configuration)), _OWNER_FILE)},
+            fixed={_SYSTEM: (_file("settings.json", _settings(configuration)), _HELD_FILE)},
             environment={**_environment(), **configuration.settings},
             version=pinned(configuration, self.usual_version),
             transcript="transcript.jsonl",
@@ -174,9 +174,10 @@ def _file(name: str, values: dict[str, object]) -> Entry:
 
 
 # Gemini CLI reads system settings only where the superuser owns them and every folder above. In a
-# user namespace nobody is that, although nothing can change them all the same.
-_OWNER_FILE = Entry(
-    path=b"owner.cjs",
+# user namespace nobody is that, although nothing can change them all the same. And `ignoreLocalEnv`
+# spares .gemini/.env, which sets any variable that is not set: proxies, another system prompt.
+_HELD_FILE = Entry(
+    path=b"held.cjs",
     kind=Kind.FILE,
     data=b"""\
 const fs = require("node:fs");
@@ -189,6 +190,8 @@ for (const name of ["statSync", "lstatSync"]) {
     return found;
   };
 }
+const exists = fs.existsSync;
+fs.existsSync = (path) => !String(path).endsWith("/.gemini/.env") && exists(path);
 require("node:module").syncBuiltinESMExports();
 """,
 )

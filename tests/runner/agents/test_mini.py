@@ -46,7 +46,7 @@ def play(folder: Path, api: Api = Api.CHAT, model: str = "m1", **changes: object
 @pytest.mark.registry
 def test_it_mends_a_file_and_obeys_nothing_of_the_workspace(tmp_path: Path) -> None:
     hostile = "open('/workspace/ran-{}', 'w')\n"
-    names = ("minisweagent.py", "litellm/__init__.py", "sitecustomize.py", "yaml.py")
+    names = ("minisweagent.py", "litellm/__init__.py", "sitecustomize.py", "uuid.py")
     files = {name: hostile.format(name.replace("/", "-")) for name in names}
     files["mini.yaml"] = "agent: {system_template: EVIL, instance_template: EVIL}\n"
     files[".env"] = "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nMSWEA_MODEL_NAME=evil\n"
