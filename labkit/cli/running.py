@@ -96,7 +96,7 @@ def _work(lab: Lab, person: Person, asked: Asked) -> Work:
 def _require_allowed(work: Work) -> None:
     """Refuse what a login's terms forbid; ask before others' runs are taken over."""
     foreign = () if work.is_smoke else foreign_runs(work.lab, work.meant)
-    require_subscriptions_allowed(work.lab, work.meant, work.person)
+    require_subscriptions_allowed(work.lab, (*work.meant, *foreign), work.person)
     if foreign and not work.asked.yes:
         names = " and ".join(sorted({str(item.runner) for item in foreign}))
         ask(

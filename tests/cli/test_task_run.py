@@ -98,8 +98,8 @@ def test_others_runs_are_asked_about(lab_at: At) -> None:
 @pytest.mark.parametrize(
     ("words", "env", "says"),
     [
-        (("--all", "--yes"), {}, "is paid by a personal subscription and is planned for ben"),
-        ((), {"CI": "true"}, "it runs for its owner, not in CI"),
+        (("--all", "--yes"), {}, "some of these runs are planned for somebody else"),
+        ((), {"CI": "true"}, "this is automation: CI is set"),
     ],
     ids=["others", "ci"],
 )
