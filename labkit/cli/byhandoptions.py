@@ -1,5 +1,6 @@
 """Options of `labkit task run` for runs that a person does by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -110,3 +111,28 @@ Because = Annotated[
         help="With --abandon: the reason.",
     ),
 ]
+
+_What = tuple[str, str, str, Path | None, str]
+"""--manual, --finish, --abandon, --export, --because."""
+_Brought = tuple[Path | None, list[Path] | None, float | None, int | None, list[str] | None, str]
+"""The other options, as they stand above."""
+
+
+def start(me: str, runs: Sequence[str], what: _What, brought: _Brought, sandbox: str) -> int:
+    """Do what the options ask for."""
+    from labkit.cli import byhand
+
+    manual, finish, abandon, export, because = what
+    folder, transcripts, minutes, interventions, stepped, notes = brought
+    answers = byhand.Answers(
+        folder=folder,
+        transcripts=tuple(transcripts or ()),
+        minutes=minutes,
+        count=interventions,
+        lines=tuple(stepped or ()),
+        notes=notes,
+    )
+    asked = byhand.Asked(
+        manual=manual, finish=finish, abandon=abandon, export=export, because=because
+    )
+    return byhand.by_hand(me, runs, asked, answers, sandbox)

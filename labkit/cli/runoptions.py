@@ -1,5 +1,6 @@
 """Options of `labkit task run`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -32,3 +33,30 @@ BudgetCost = Annotated[
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask; go on where a cost is not known.")]
+
+
+def start(
+    me: str,
+    runs: Sequence[str],
+    scope: tuple[bool, bool, bool],
+    bounds: tuple[int, float | None],
+    sandbox: str,
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> int:
+    """Do what the options ask for: `scope` is --mine, --all, --smoke, `bounds` jobs and money."""
+    from labkit.cli import runchoice, running
+
+    mine, everybody, smoke = scope
+    jobs, budget_cost = bounds
+    asked = runchoice.Asked(
+        words=tuple(runs),
+        scope=runchoice.scope_of(mine=mine, everybody=everybody, smoke=smoke),
+        jobs=jobs,
+        dry_run=dry_run,
+        budget_cost=budget_cost,
+        yes=yes,
+        sandbox=sandbox,
+    )
+    return running.run_planned(me, asked)

@@ -268,29 +268,10 @@ def run(
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
     if manual or finish or abandon:
-        from labkit.cli import byhand
-
-        answers = byhand.Answers(
-            folder=folder,
-            transcripts=tuple(transcripts or ()),
-            minutes=minutes,
-            count=interventions,
-            lines=tuple(stepped or ()),
-            notes=notes,
-        )
-        by_hand = byhand.Asked(
-            manual=manual, finish=finish, abandon=abandon, export=export, because=because
-        )
-        raise typer.Exit(byhand.by_hand(me, runs or [], by_hand, answers, sandbox))
-    from labkit.cli import runchoice, running
-
-    asked = runchoice.Asked(
-        words=tuple(runs or ()),
-        scope=runchoice.scope_of(mine=mine, everybody=everybody, smoke=smoke),
-        jobs=jobs,
-        dry_run=dry_run,
-        budget_cost=budget_cost,
-        yes=yes,
-        sandbox=sandbox,
+        what = (manual, finish, abandon, export, because)
+        brought = (folder, transcripts, minutes, interventions, stepped, notes)
+        raise typer.Exit(byhandoptions.start(me, runs or [], what, brought, sandbox))
+    scope, bounds = (mine, everybody, smoke), (jobs, budget_cost)
+    raise typer.Exit(
+        runoptions.start(me, runs or [], scope, bounds, sandbox, dry_run=dry_run, yes=yes)
     )
-    raise typer.Exit(running.run_planned(me, asked))

@@ -98,8 +98,8 @@ def test_others_runs_are_asked_about(lab_at: At) -> None:
 @pytest.mark.parametrize(
     ("words", "env", "says"),
     [
-        (("--all", "--yes"), {}, "is paid by a personal subscription and is planned for ben"),
-        ((), {"CI": "true"}, "it runs for its owner, not in CI"),
+        (("--all", "--yes"), {}, "some of these runs are planned for somebody else"),
+        ((), {"CI": "true"}, "this is automation: CI is set"),
     ],
     ids=["others", "ci"],
 )
@@ -286,3 +286,25 @@ def test_two_peoples_runs_merge_without_a_conflict(lab_at: At, tmp_path: Path) -
     assert answer.code == 0, answer.err
     assert sorted(logged(lab, ANA)) == sorted([*planned(lab, ANA), planned(lab, BEN)[1]])
     assert not list((lab.workspace.evals / "missing").iterdir())
+
+
+def test_after_kill_9_of_two_at_once_none_is_lost_or_doubled(lab_at: At) -> None:
+    lab = lab_at("frozen")
+    mine = planned(lab, ANA)
+    for run in mine:
+        lab.steps(run, "wait: 3", 'finish: "Done."')
+    lab.done("task", "freeze", "--again", "--pilot", me=ANA)
+    with lab.start("task", "run", "--jobs", "2", me=ANA) as program:
+        wait_for(lambda: len(list(lab.workspace.raw.glob(".*__*"))) == 2)
+        time.sleep(0.5)
+        program.kill()
+        program.communicate()
+    answer = lab.labkit("task", "run", "--jobs", "2", me=ANA)
+    assert answer.code == 0, answer.err
+    assert answer.err.count("was interrupted earlier: it starts again") == 2
+    assert sorted(logged(lab, ANA)) == sorted(mine)
+    assert sorted(path.name for path in lab.workspace.raw.iterdir()) == sorted(mine)
+    for run in mine:
+        record = json.loads((lab.workspace.raw / run / "run.json").read_text())
+        assert [each["kind"] for each in record["voided"]] == ["interrupted"]
+        assert (lab.workspace.evals / "voided" / f"{run}__1" / "transcript.jsonl").is_file()
