@@ -61,7 +61,15 @@ def test_every_field_is_shown_with_its_defaults_marked(lab_at: Callable[[str], L
 
 def test_whether_a_key_is_there_is_told_and_the_key_never(lab_at: Callable[[str], Lab]) -> None:
     lab = lab_at("joined")
-    real = {"agent": "claude-code", "command": [], "settings": {}, "provider": "anthropic"}
+    real: dict[str, Any] = {
+        "agent": "claude-code",
+        "command": [],
+        "settings": {},
+        "provider": "anthropic",
+    }
+    configured(lab, "A", **real)
+    assert "problem          configuration A: agent_version '3'" in lab.done("config", "show")
+    real["agent_version"] = ""
     configured(lab, "A", **real)
     without = lab.done("config", "show", "A")
     assert "key              the variable ANTHROPIC_API_KEY is not set: the key of the" in without
