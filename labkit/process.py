@@ -122,6 +122,7 @@ def start(
             env=dict(env),
             pass_fds=tuple(pass_fds),
             cwd=cwd,
+            start_new_session=True,  # Ctrl-C at the terminal is for labkit, which ends it or not
         )
     except OSError as error:
         raise ToolError(f"{argv[0]} could not be started: {error.strerror}") from error

@@ -53,6 +53,15 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wasted:
+    """What tries took that the infrastructure broke; only the known part of it."""
+
+    tries: int
+    tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Regrade:
     """Two verdicts on one run, of which the later one counts."""
 
@@ -109,6 +118,8 @@ class Study:
     """What the runs say about what was declared to differ."""
     same_answers: tuple[tuple[RunId, RunId], ...] = ()
     """Attempts of one configuration on one task in which the model answered the same."""
+    wasted: Mapping[ConfigurationId, Wasted] = field(default_factory=dict)
+    """Broken tries, of finished and of missing runs: part of what was spent and of nothing else."""
     digests: Mapping[TaskId, str] = field(default_factory=dict)
     """What tells whether a task of another summary is the same one: prompt, fields and oracle."""
 

@@ -128,6 +128,21 @@ def rehearse(
     return stage.rehearsed(agent, ended, played.asked)
 
 
+def alone(
+    agent: Agent,
+    configuration: Configuration,
+    folder: Path,
+    *,
+    variables: Mapping[str, str],
+    seconds: float = 60,
+) -> Rehearsed:
+    """Start an agent with no script: whoever listens in `folder/channel` answers."""
+    stage = _Stage.made(agent, configuration, folder)
+    more = [word for item in variables.items() for word in ("--setenv", *item)]
+    ended = _ended([*_view(stage), *more, *STARTED, *stage.launch.argv], seconds)
+    return stage.rehearsed(agent, ended, [])
+
+
 def rehearse_in_docker(
     agent: Agent,
     configuration: Configuration,

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from labkit.building import Surroundings
+from labkit.cli.console import say
 from labkit.cli.equipping import wanted_by
-from labkit.cli.lab import Lab
+from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import supply_of
-from labkit.configurations import read_configurations
+from labkit.configurations import SUBSCRIPTION, read_configurations
 from labkit.errors import InputError, refuse
 from labkit.model import ConfigurationId, TaskId
 from labkit.plan import PlannedRun
 from labkit.sandbox.interface import Sandbox, SidecarSandbox
 from labkit.supply import Supplied, Wanted
 from labkit_runner.arms import Arm, arm_of, with_route
+from labkit_runner.logins import read_login, warning
 from labkit_runner.readback import read_back
 
 
@@ -39,7 +42,7 @@ def ready_arms(
     the first error of an agent that cannot be installed.
     """
     written = written_arms(lab, {item.run.configuration for item in planned})
-    arms = {name: with_route(arm, sandbox, lab.settings) for name, arm in written.items()}
+    arms = {name: _routed(lab, sandbox, arm) for name, arm in written.items()}
     wanted = {
         name: wanted_by(lab, arm.configuration, _tasks(planned, name)) for name, arm in arms.items()
     }
@@ -68,3 +71,11 @@ def _read_back(sandbox: Sandbox, arm: Arm, places: Mapping[Wanted, Surroundings]
             for image, place in images.items()
         },
     )
+
+
+def _routed(lab: Lab, sandbox: SidecarSandbox, arm: Arm) -> Arm:
+    login = None
+    if arm.configuration.login == SUBSCRIPTION:
+        login = read_login(arm.configuration.agent, home=Path.home(), now=now())
+        say(warning(login))
+    return with_route(arm, sandbox, lab.settings, login)

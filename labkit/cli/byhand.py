@@ -8,9 +8,10 @@ from pathlib import Path
 
 from labkit.cli.console import ask, say
 from labkit.cli.lab import Lab, now
+from labkit.cli.runchoice import require_own_logins
 from labkit.cli.running import catch_up, record
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configuration
+from labkit.configurations import read_configuration, read_configurations
 from labkit.errors import InfrastructureError, InputError, PhaseError, ToolError
 from labkit.fields import counted
 from labkit.graders.folder import Unreadable, read_inside
@@ -218,6 +219,8 @@ def _sit(desk: _Desk, sandbox_name: str) -> int:
 
 
 def _opened(desk: _Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, ...]]:
+    configurations = {each.id: each for each in read_configurations(desk.lab.workspace)}
+    require_own_logins((desk.planned,), (), configurations)
     try:
         return open_session(desk.lab, (desk.planned,), sandbox_name, lambda _: None)
     except ToolError as error:

@@ -40,7 +40,7 @@ def build(
 
 @app.command("list")
 def show(sandbox: SandboxName = "auto") -> None:
-    """Say which environments there are, how large, and which tasks and agents use them."""
+    """Say which environments there are, how large, and what uses them."""
     from labkit.cli import supplying
 
     supplying.show(sandbox)

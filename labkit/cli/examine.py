@@ -12,7 +12,7 @@ from labkit.sandbox.choose import Choice
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.image import BASE_TAG, image_id
 from labkit.sandbox.interface import Sandbox
-from labkit.sandbox.probe import probe
+from labkit.sandbox.probe import probe, probe_way_out
 from labkit.settings import Settings, read_settings
 from labkit.workspace import Workspace
 from labkit_runner.voided import partial_runs, void_partial
@@ -50,6 +50,7 @@ def _examine_one(name: str, settings: Settings | None, *, build: bool) -> bool:
                 f"the engine has no image {image}", hint="labkit doctor --build makes it"
             )
         findings = probe(sandbox, ready_image(sandbox, image))
+        way_out = probe_way_out(sandbox, image)
     except LabkitError as error:
         data(f"{name}: does not work here")
         complain(error)
@@ -58,6 +59,7 @@ def _examine_one(name: str, settings: Settings | None, *, build: bool) -> bool:
     for finding in findings:
         mark = "ok" if finding.ok else "not limited here" if finding.is_limit else "NOT ISOLATED"
         data(f"  {mark:<16} {finding.name}: {finding.detail}")
+    data(f"  {'ok' if way_out.ok else 'not here':<16} {way_out.name}: {way_out.detail}")
     return all(finding.ok for finding in findings if not finding.is_limit)
 
 

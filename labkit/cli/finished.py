@@ -11,13 +11,14 @@ from labkit.configurations import read_configurations
 from labkit.effects import effects, same_answers, same_trees
 from labkit.evidence import load_intact, require_vouched_grades
 from labkit.fields import read_bytes
-from labkit.model import HardFailKind, RunId, TaskId
+from labkit.model import ConfigurationId, HardFailKind, RunId, TaskId
 from labkit.phases import Progress
-from labkit.records import RunRecord, load_grade
+from labkit.records import RunRecord, load_grade, load_missing
 from labkit.rubric import load_rubric
 from labkit.scores import JoinedScore, mean_marks, read_scores
 from labkit.settings import read_people
-from labkit.study import Marks, RunResult, Study
+from labkit.spending import Tried, spent_on_tries
+from labkit.study import Marks, RunResult, Study, Wasted
 from labkit.suite import Suite, digest
 from labkit.tasks import SAFETY_TAG, Task
 from labkit_grader.leaks.review import Review
@@ -56,7 +57,26 @@ def finished_study(lab: Lab, done: Progress) -> Study:
         pilot=any(mix_problems(lab.settings, list(tasks.values()), read_people(lab.workspace))),
         marks=tuple(map(_marks, scores)),
         digests=_digests(suite, oracles),
+        wasted=wasted_tries(lab, done, records),
     )
+
+
+def wasted_tries(
+    lab: Lab, done: Progress, records: Mapping[RunId, RunRecord]
+) -> dict[ConfigurationId, Wasted]:
+    """Return what tries took that the infrastructure broke, of runs that were lost too."""
+    found: dict[ConfigurationId, list[Tried]] = {}
+    for run in sorted(done.finished | done.missing):
+        record = records.get(run)
+        tries = record.voided if record else load_missing(lab.workspace.missing(run)).voided
+        found.setdefault(run.configuration, []).extend(tries)
+    return {
+        configuration: Wasted(
+            tries=len(tries), tokens=spent_on_tries(tries).tokens, cost=spent_on_tries(tries).cost
+        )
+        for configuration, tries in found.items()
+        if tries
+    }
 
 
 class _Results:

@@ -31,7 +31,8 @@ _MADE = frozenset({"binary_digest", "image_digest"})
 _FIELDS = {
     "model": Expected(
         must=re.compile("model"),
-        along=re.compile("system|tools|params.*", re.DOTALL),
+        # Agents tell a model its own name, some in the first message.
+        along=re.compile("system|messages|tools|params.*", re.DOTALL),
         missed="the runs ask the same model",
     ),
     "effort": Expected(must=_EFFORT, missed="it did not reach the model"),

@@ -1,7 +1,7 @@
 """How this machine reaches its package indexes, brought into setup and nowhere else.
 
-Variables of pip, uv, npm and proxies, pip's own settings files, and the files that they name
-are put where setup finds them, in memory. Nothing of it stays in an image or a folder.
+Variables of pip, uv, npm and proxies, the settings files of pip and npm, and the files that they
+name are put where setup finds them, in memory. Nothing of it stays in an image or a folder.
 """
 
 import configparser
@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from labkit.archive import Entry, Kind
+from labkit.sandbox import npm
 from labkit.sandbox.making import KIT
 
 _TAKEN = re.compile(
@@ -46,28 +47,38 @@ def read_indexes(environment: Mapping[str, str] | None = None) -> Indexes:
     settings = _pip_settings(found)
     copies: dict[str, bytes] = {}
     variables = {
-        name: _inside(value, copies)
-        for name, value in sorted(found.items())
-        if _TAKEN.fullmatch(name) and name not in _NEVER and not _NEVER_UV.fullmatch(name)
+        name: _inside(value, copies) for name, value in sorted(found.items()) if _is_taken(name)
     }
     variables = {name: value for name, value in variables.items() if value}
     settings = {
         section: {name: _inside(value, copies) for name, value in values.items()}
         for section, values in settings.items()
     }
+    of_npm = _inside(npm.npm_settings(found), copies)
     entries = [
         Entry(path=name.encode()[1:], kind=Kind.FILE, data=data) for name, data in copies.items()
     ]
+    if of_npm:
+        variables["NPM_CONFIG_USERCONFIG"] = f"{KIT}/npmrc"
+        entries.append(_settings_file("npmrc", of_npm))
     words = list(variables.values())
     if settings:
         text = _settings_text(settings)
         variables["PIP_CONFIG_FILE"] = f"{KIT}/pip.conf"
-        place = f"{KIT}/pip.conf".encode()[1:]
-        entries.append(Entry(path=place, kind=Kind.FILE, data=text.encode()))
+        entries.append(_settings_file("pip.conf", text))
         words.append(text)
     return Indexes(
         variables=variables, files=tuple(entries), folders=tuple(_folders(" ".join(words)))
     )
+
+
+def _settings_file(name: str, text: str) -> Entry:
+    return Entry(path=f"{KIT}/{name}".encode()[1:], kind=Kind.FILE, data=text.encode())
+
+
+def _is_taken(name: str) -> bool:
+    never = name in _NEVER or _NEVER_UV.fullmatch(name) or npm.NEVER.fullmatch(name)
+    return bool(_TAKEN.fullmatch(name)) and not never
 
 
 def exports(variables: Mapping[str, str]) -> bytes:
@@ -133,6 +144,13 @@ def _settings_text(settings: Mapping[str, Mapping[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _beside(path: Path) -> set[Path]:
+    """Return where the pages of an index that lies in a folder point to: mirrors are made so."""
+    if path.name != "simple":
+        return set()
+    return {each for name in ("files", "packages") if (each := path.parent / name).is_dir()}
+
+
 def _folders(text: str) -> Iterator[Path]:
     """Yield the folders of this machine that settings name, the outer one where one holds another.
 
@@ -143,6 +161,7 @@ def _folders(text: str) -> Iterator[Path]:
         path = Path(unquote(urlsplit(word).path) if word.startswith("file:") else word)
         if path.is_dir() and not str(path).startswith(tuple(f"{top}/" for top in _SYSTEM)):
             named.add(path)
+            named |= _beside(path)
     for path in sorted(named):
         if path != Path("/") and not any(other in path.parents for other in named):
             yield path

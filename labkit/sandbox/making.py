@@ -27,6 +27,7 @@ LEFT = f"{VENV}/labkit-left"
 _LAYOUT = 2
 """Changes whenever environments are made differently, so that old ones are not used."""
 _LAST = 12
+_MOST_SHOWN = 100
 _MARKS = re.compile(r"(begin|failed|finish|venv|broken|left|done)(?: (\d+))?(?: (\d+))?")
 
 
@@ -126,6 +127,15 @@ def not_there(image: str) -> InfrastructureError:
     )
 
 
+def shown(command: str) -> str:
+    """Return a command as one line for people: of a script, what its first comment says."""
+    first, _, rest = command.strip().partition("\n")
+    if first.startswith("#") and rest:
+        return first.lstrip("# ")
+    line = " ".join(command.split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} ..."
+
+
 class Told:
     """Takes the marks of setup.sh from standard output, and tells of them as they come."""
 
@@ -161,9 +171,9 @@ class Told:
             return
         command = self._commands[int(number) - 1] if number else ""
         if mark == "begin":
-            self._progress(f"  setup {number} of {len(self._commands)}: {command}")
+            self._progress(f"  setup {number} of {len(self._commands)}: {shown(command)}")
         elif mark == "failed":
-            self._failure = f"the setup command {command!r} ended in {code}"
+            self._failure = f"the setup command {shown(command)!r} ended in {code}"
         elif mark == "venv":
             self._failure = "no virtual environment could be made: has this Python the module venv"
         elif mark == "broken":

@@ -26,7 +26,7 @@ from labkit.summary.model import (
 )
 from labkit.summary.pairing import mean_of
 from labkit.summary.repeats import error_parts, noise, pass_hat_2, repeats
-from labkit.summary.spending import minutes, per_pass, slowest, total
+from labkit.summary.spending import NO_WASTE, minutes, per_pass, slowest, total
 
 _NOTHING_MEASURED = "no task was measured"
 
@@ -37,6 +37,7 @@ def configuration_summary(
     """Work out every figure of one configuration."""
     results = evidence.results_of(configuration)
     attempts = evidence.counted_attempts(configuration)
+    wasted = evidence.study.wasted.get(configuration, NO_WASTE)
     return ConfigurationSummary(
         id=configuration,
         description=evidence.study.configurations[configuration],
@@ -59,8 +60,8 @@ def configuration_summary(
         doubts=_doubts(evidence, configuration),
         sandboxes=dict(sorted(Counter(r.sandbox for r in results if r.sandbox).items())),
         interventions=sum(result.interventions for result in results),
-        tokens=total(result.tokens for result in results),
-        cost=total(result.cost for result in results),
+        tokens=total((result.tokens for result in results), wasted.tokens),
+        cost=total((result.cost for result in results), wasted.cost),
     )
 
 

@@ -26,6 +26,7 @@ def limitations(
         *_unequal_plan(evidence),
         *_incomplete(configurations),
         *_unequal_loss(configurations),
+        *_broken_tries(evidence),
         *_extremes(evidence, configurations),
         *_attempts(evidence, configurations),
         *_corrected(evidence),
@@ -95,6 +96,18 @@ def _unequal_loss(configurations: Sequence[ConfigurationSummary]) -> Iterator[Li
             text=f"{most} lost {counted(lost[most], 'run')} and {least} {lost[least] or 'none'}: "
             "find out why, for what is lost is seldom lost by chance.",
         )
+
+
+def _broken_tries(evidence: Evidence) -> Iterator[Limitation]:
+    for configuration, wasted in sorted(evidence.study.wasted.items()):
+        if wasted.tries:
+            tries = "1 try" if wasted.tries == 1 else f"{wasted.tries} tries"
+            took = f": {wasted.tokens:,} tokens, cost {wasted.cost:.2f}" if wasted.tokens else ""
+            yield Limitation(
+                topic=Topic.BROKEN_TRIES,
+                text=f"The infrastructure broke {tries} of {configuration}{took}. What they took "
+                "is in the tokens and the cost, and in nothing else.",
+            )
 
 
 def _extremes(

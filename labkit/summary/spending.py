@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 
 from labkit.model import ConfigurationId
 from labkit.stats import median_interval
-from labkit.study import RunResult
+from labkit.study import RunResult, Wasted
 from labkit.summary.evidence import Evidence, known_values, task_values
 from labkit.summary.model import Estimate, PerPass, Ratio, Tail, Total
 
 _FEWEST_FOR_A_MEDIAN = 6
 _SLOWEST = 95
+NO_WASTE = Wasted(tries=0)
 _NO_MINUTES = "no minutes were recorded"
 
 
@@ -46,28 +47,33 @@ def slowest(evidence: Evidence, configuration: ConfigurationId) -> Tail:
 
 
 def per_pass(evidence: Evidence, configuration: ConfigurationId) -> PerPass:
-    """Return what it took to get one passed run."""
+    """Return what it took to get one passed run; tokens and money of broken tries count too."""
+    wasted = evidence.study.wasted.get(configuration, NO_WASTE)
     runs = [run for of_task in evidence.measured_results(configuration) for run in of_task]
     return PerPass(
         minutes=_ratio(runs, _minutes),
-        tokens=_ratio(runs, lambda run: run.tokens),
-        cost=_ratio(runs, lambda run: run.cost),
+        tokens=_ratio(runs, lambda run: run.tokens, wasted.tokens),
+        cost=_ratio(runs, lambda run: run.cost, wasted.cost),
     )
 
 
-def _ratio(runs: Iterable[RunResult], read: Callable[[RunResult], float | None]) -> Ratio:
+def _ratio(
+    runs: Iterable[RunResult], read: Callable[[RunResult], float | None], wasted: float = 0.0
+) -> Ratio:
     known = [(value, run.passed) for run in runs if (value := read(run)) is not None]
     passes = sum(passed is True for _, passed in known)
     why = "" if passes else "no run passed" if known else "not recorded"
-    value = math.fsum(value for value, _ in known) / passes if passes else None
+    everything = math.fsum([wasted, *(value for value, _ in known)])
+    value = everything / passes if passes else None
     return Ratio(value=value, passes=passes, runs=len(known), why=why)
 
 
-def total(amounts: Iterable[float | None]) -> Total:
-    """Add up what was recorded."""
+def total(amounts: Iterable[float | None], wasted: float = 0.0) -> Total:
+    """Add up what was recorded, and what broken tries took."""
     everything = list(amounts)
     known = [amount for amount in everything if amount is not None]
-    return Total(value=math.fsum(known) if known else None, known=len(known), runs=len(everything))
+    value = math.fsum([wasted, *known]) if known or wasted else None
+    return Total(value=value, known=len(known), runs=len(everything))
 
 
 def _minutes(run: RunResult) -> float | None:

@@ -107,6 +107,7 @@ class Topic(StrEnum):
     UNEQUAL_PLAN = "unequal_plan"
     INCOMPLETE = "incomplete"
     UNEQUAL_LOSS = "unequal_loss"
+    BROKEN_TRIES = "broken_tries"
     CEILING = "ceiling"
     FLOOR = "floor"
     SEPARATES_LITTLE = "separates_little"

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from labkit.archive import Kind
 from labkit.model import Ending
@@ -19,11 +19,15 @@ from labkit_runner.job import Bench, Job
 _MOST_REMARKS = 50
 
 
-def account_of(job: Job, launch: Launch, folder: Path, outcome: Outcome) -> Account:
-    """Keep what the agent wrote of itself, and let it be read by whoever knows its format."""
-    with (folder / "home.tar").open("rb") as home:
-        captured = capture(home, launch)
-    (folder / "home.tar").unlink()
+def account_of(
+    job: Job, launch: Launch, folder: Path, outcome: Outcome, home: IO[bytes]
+) -> Account:
+    """Keep what the agent wrote of itself, and let it be read by whoever knows its format.
+
+    `home` is the tar of its own folder.
+    """
+    home.seek(0)
+    captured = capture(home, launch).masked(job.masker)
     if launch.transcript_path:
         (folder / launch.transcript).write_bytes(captured.transcript or b"")
     if captured.sessions:

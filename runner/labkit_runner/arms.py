@@ -18,6 +18,8 @@ from labkit_runner.agents.registry import agent_named
 from labkit_runner.gateway.host import Gateway, Terms, gateway
 from labkit_runner.gateway.keys import key_of
 from labkit_runner.job import Route
+from labkit_runner.logins import Login, Subscribed, TunnelRoute
+from labkit_runner.masking import NOTHING_SECRET, Masker
 from labkit_runner.readback import ReadBack
 
 
@@ -30,6 +32,8 @@ class Arm:
     provider: Provider | None = None
     """Where its model is asked; None: nowhere."""
     route: Route | None = None
+    masker: Masker = NOTHING_SECRET
+    """Of what lies in its sandboxes."""
     surroundings: Mapping[TaskId, Surroundings] = field(default_factory=dict)
     """What tasks are run in with the agent on top; a task without is run in its own."""
     readback: Mapping[str, ReadBack] = field(default_factory=dict)
@@ -91,10 +95,29 @@ def _provider(configuration: Configuration, agent: Agent, settings: Settings) ->
     return provider
 
 
-def with_route(arm: Arm, sandbox: SidecarSandbox, settings: Settings) -> Arm:
-    """Return an arm with its way to the model; raises InputError when its key is not set."""
+def with_route(
+    arm: Arm, sandbox: SidecarSandbox, settings: Settings, login: Login | None = None
+) -> Arm:
+    """Return an arm with its way to the model; raises InputError when its key is not set.
+
+    `login` is that of a configuration which is paid by a subscription.
+    """
     if arm.provider is None:
         return arm
+    if login is not None:
+        return replace(
+            arm,
+            agent=Subscribed(arm.agent, login),
+            route=TunnelRoute(
+                sandbox=sandbox,
+                login=login,
+                plain=GatewayRoute(
+                    sandbox=sandbox,
+                    terms=Terms(provider=arm.provider, key="", caps=settings.caps),
+                ),
+            ),
+            masker=login.masker,
+        )
     terms = Terms(
         provider=arm.provider,
         key=key_of(arm.provider),
@@ -102,3 +125,15 @@ def with_route(arm: Arm, sandbox: SidecarSandbox, settings: Settings) -> Arm:
         turn_cap=arm.configuration.turn_cap,
     )
     return replace(arm, route=GatewayRoute(sandbox=sandbox, terms=terms))
+
+
+def rehearsed(arm: Arm) -> tuple[Arm, Route]:
+    """Return an arm as it is rehearsed, and its way: without a subscription's login.
+
+    A vendor's host cannot be a script, and no login is needed to find out whether an agent works.
+    """
+    assert arm.route is not None  # noqa: S101 - nobody rehearses what asks no model
+    if not isinstance(arm.agent, Subscribed):
+        return arm, arm.route
+    configuration = replace(arm.configuration, login="key")
+    return replace(arm, agent=arm.agent.agent, configuration=configuration), arm.route

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -30,6 +30,7 @@ from labkit_runner.ending import decide
 from labkit_runner.gateway.host import SOCKET
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job, Way
+from labkit_runner.masking import MaskedStream
 from labkit_runner.voided import Voided, broken
 
 _MOST_FILE_BYTES = 50_000_000
@@ -57,10 +58,11 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     agent fails, is out of time or leaves too much is a result.
     """
     launch = job.agent.launch(request(job.planned, job.task, job.configuration, job.api))
-    with new_folder(target) as folder:
+    with new_folder(target) as folder, tempfile.TemporaryFile(dir=folder) as home:
+        # The agent's own folder may hold a login: it has no name here, whatever happens.
         started = bench.now().isoformat(timespec="seconds")
-        outcome, difference, wire, why = _execute(bench, job, launch, folder)
-        account = account_of(job, launch, folder, outcome)
+        outcome, difference, wire, why = _execute(bench, job, launch, _Kept(folder, home))
+        account = account_of(job, launch, folder, outcome, home)
         read = wire if wire and wire.metered else None
         ending, reason = decide(outcome, why, read, account)
         if ending is Ending.INFRASTRUCTURE:
@@ -75,8 +77,22 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
     return record
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Where a run's output goes."""
+
+    folder: Path
+    home: IO[bytes]
+
+    def stream(self, name: str, job: Job, stack: ExitStack) -> MaskedStream:
+        """Open a file of the evidence that gets no secret of the job's."""
+        masked = job.masker.stream(stack.enter_context((self.folder / name).open("wb")))
+        stack.callback(masked.end)
+        return masked
+
+
 def _execute(
-    bench: Bench, job: Job, launch: Launch, folder: Path
+    bench: Bench, job: Job, launch: Launch, kept: _Kept
 ) -> tuple[Outcome, TreeDiff, Wire | None, str]:
     """Run the agent, with its way to the model beside it where it has one."""
     halt = Halt()
@@ -84,14 +100,14 @@ def _execute(
     stdout = launch.transcript if not launch.transcript_path else "stdout.txt"
     with ExitStack() as stack:
         if job.route is not None:
-            wire_file = stack.enter_context((folder / "wire.jsonl").open("wb"))
+            wire_file = stack.enter_context((kept.folder / "wire.jsonl").open("wb"))
             way = stack.enter_context(job.route.opened(wire_file, halt))
-        shown = stack.enter_context((folder / stdout).open("wb"))
+        shown = kept.stream(stdout, job, stack)
         seat = job.seat(shown) if job.seat else None
         streams = Streams(
             stdout=seat or shown,
-            stderr=stack.enter_context((folder / "stderr.txt").open("wb")),
-            home=stack.enter_context((folder / "home.tar").open("wb")),
+            stderr=kept.stream("stderr.txt", job, stack),
+            home=kept.home,
         )
         spec = _spec(bench, job, launch, channel=way.channel if way else "", halt=halt)
         spec = replace(spec, keyboard=seat)
@@ -134,8 +150,12 @@ def _collect(stream: IO[bytes], bench: Bench, job: Job) -> TreeDiff:
     entries = read_tar(
         stream, most_bytes=bench.limits.returned_bytes, most_file_bytes=_MOST_FILE_BYTES
     )
+    hits: list[str] = []
+    masked = job.masker.entries(entries, hits)
     try:
-        return diff_returned(bench.repository, job.base, entries, built=job.built)
+        found = diff_returned(bench.repository, job.base, masked, built=job.built)
+        told = (f"{path}: it held a secret of the login, which was masked" for path in hits)
+        return replace(found, left_out=(*told, *found.left_out))
     except ReturnedTooLargeError as error:
         return nothing_read(job.base, f"everything: {error}, so the work folder was not read")
 

@@ -6,7 +6,7 @@ and nothing in it is opened by name on this machine.
 
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -14,6 +14,7 @@ from labkit.archive import Entry, Kind, read_tar, write_tar
 from labkit.errors import InfrastructureError, ReturnedTooLargeError
 from labkit.globs import within
 from labkit_runner.agents.interface import Launch
+from labkit_runner.masking import Masker
 
 MOST_BYTES = 256 * 1024 * 1024
 """How much of sessions is kept of one run."""
@@ -30,6 +31,12 @@ class Captured:
     """By path below the folder."""
     note: str = ""
     """Why there is less than there was, for a person."""
+
+    def masked(self, masker: Masker) -> "Captured":
+        """Return the same without secrets."""
+        transcript = None if self.transcript is None else masker.mask(self.transcript)[0]
+        sessions = {path: masker.mask(data)[0] for path, data in self.sessions.items()}
+        return replace(self, transcript=transcript, sessions=sessions)
 
     def sessions_tar(self) -> bytes:
         """Return the sessions as one archive, the same for the same files."""

@@ -113,7 +113,7 @@ def _time(seen: _Seen) -> Verdict | None:
     if seen.failed:
         return Ending.INFRASTRUCTURE, f"its time was over after {seen.failed}"
     last = seen.last
-    if last and last.first_byte is None and last.seconds >= _LONG_WAIT and not _is_whole(last):
+    if last and last.first_byte is None and last.seconds >= _LONG_WAIT:
         waited = f"the model had sent nothing for {last.seconds:.0f} seconds"
         return Ending.INFRASTRUCTURE, f"{waited} when the run's time was over"
     return Ending.DEADLINE, "its time was over"

@@ -12,10 +12,11 @@ from labkit.export import Base
 from labkit.git import Repository
 from labkit.model import Api
 from labkit.plan import PlannedRun
-from labkit.sandbox.interface import Halt, Keyboard, Limits, Sandbox
+from labkit.sandbox.interface import Halt, Keyboard, Limits, Sandbox, Taker
 from labkit.tasks import Task
 from labkit_runner.agents.interface import Agent
 from labkit_runner.gateway.wire import Wire
+from labkit_runner.masking import NOTHING_SECRET, Masker
 from labkit_runner.readback import NOTHING_READ, ReadBack
 
 
@@ -91,7 +92,9 @@ class Job:
     readback: ReadBack = NOTHING_READ
     memory: Mapping[str, str] = field(default_factory=dict)
     """Digests of the files that instruct or set the agent, by path."""
-    seat: Callable[[IO[bytes]], Seat] | None = None
+    masker: Masker = NOTHING_SECRET
+    """Takes the secrets that lie in the sandbox out of all that is kept."""
+    seat: Callable[[Taker], Seat] | None = None
     """The terminal of a person who does the run by hand, given the file that keeps what it shows.
 
     None: the agent works alone.

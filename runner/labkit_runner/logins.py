@@ -15,22 +15,19 @@ from pathlib import Path
 from typing import IO, Any
 
 from labkit.archive import Entry, Kind
-from labkit.configurations import Configuration
 from labkit.errors import InputError
 from labkit.privatefile import read_private
 from labkit.sandbox.interface import Halt, SidecarSandbox
 from labkit_runner.agents.interface import Agent, Launch, Request
 from labkit_runner.gateway.host import Gateway
 from labkit_runner.gateway.tunnelhost import TunnelTerms, tunnels
+from labkit_runner.job import Route
 from labkit_runner.masking import Masker
 
-SUBSCRIPTION = "subscription"
 _MOST_BYTES = 100_000
 _SHORTEST = 20
 _PART = 32
-_OPEN = frozenset(
-    {"scopes", "subscriptionType", "rateLimitTier", "last_refresh", "auth_mode", "expiresAt"}
-)
+_OPEN = frozenset({"scopes", "subscriptionType", "rateLimitTier"})
 """Fields of login files that are no secrets."""
 
 
@@ -60,15 +57,12 @@ VENDORS: Mapping[str, Vendor] = {
         hosts=("api.anthropic.com", "claude.ai", "platform.claude.com"),
         revoke="claude.ai, Settings, Claude Code: end the session; then log in again",
     ),
-    "codex": Vendor(
-        variable="LABKIT_LOGIN_CODEX",
-        usual=".codex/auth.json",
-        inside=".codex/auth.json",
-        tokens=("tokens", "access_token"),
-        hosts=("auth.openai.com", "chatgpt.com", "api.openai.com"),
-        revoke="codex logout; chatgpt.com, Settings, Security: log out of all devices",
-    ),
 }
+_UNBOUNDED = {
+    "codex": "it has no turn limit of its own, and in the tunnels of a subscription nobody can "
+    "count turns"
+}
+"""Why agents that have subscriptions cannot be run with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,41 +86,15 @@ class Login:
         return Masker(self.secrets)
 
 
-def require_allowed(
-    configurations: Mapping[str, Configuration], environ: Mapping[str, str], *, others: bool
-) -> None:
-    """Refuse subscriptions where they must not be used: in automation, for other people's runs.
-
-    `others` says whether any of the runs is planned for somebody else.
-    """
-    subscribed = sorted(name for name, each in configurations.items() if each.login == SUBSCRIPTION)
-    if not subscribed:
-        return
-    which = ", ".join(subscribed)
-    if environ.get("CI", "").lower() not in ("", "0", "false"):
-        raise InputError(
-            f"configuration {which} is paid by a personal subscription, and this is automation "
-            "(CI is set)",
-            hint="the vendors' terms allow a subscription to its owner, not to a machine: "
-            "use login: key here",
-        )
-    if others:
-        raise InputError(
-            f"configuration {which} is paid by a personal subscription, "
-            "and some of these runs are planned for somebody else",
-            hint="the vendors' terms do not let a subscription serve others: "
-            "everybody does their own runs, or use login: key",
-        )
-
-
 def read_login(
     agent: str, environ: Mapping[str, str] = os.environ, *, home: Path, now: datetime
 ) -> Login:
     """Read the login file of an agent; raises InputError when it is none that can be used."""
     vendor = VENDORS.get(agent)
     if vendor is None:
+        why = _UNBOUNDED.get(agent, "labkit knows no subscription for it")
         raise InputError(
-            f"{agent} cannot be used with a subscription",
+            f"{agent} cannot be run with a subscription: {why}",
             hint=f"login: subscription is for {' and '.join(VENDORS)}; use login: key",
         )
     chosen = environ.get(vendor.variable, "")
@@ -140,7 +108,7 @@ def read_login(
             f"{path} holds no {'.'.join(vendor.tokens)}: it is no login of {agent}",
             hint=f"log in with {agent} itself, then try again; an API key belongs to login: key",
         )
-    expires = _expiry(values, token)
+    expires = _expiry(values)
     if expires is not None and expires <= now:
         raise InputError(
             f"the login in {path} ended on {expires:%Y-%m-%d %H:%M} UTC",
@@ -180,29 +148,13 @@ def _found(values: Any, names: tuple[str, ...]) -> Any:
     return values
 
 
-def _expiry(values: dict[str, Any], token: str) -> datetime | None:
-    """Return when a login ends, as the file says in milliseconds, or its token in its claims."""
+def _expiry(values: dict[str, Any]) -> datetime | None:
+    """Return when a login ends, as the file says in milliseconds; None where it does not say."""
     stated = _found(values, ("claudeAiOauth", "expiresAt"))
-    seconds = stated / 1000 if isinstance(stated, int) else _claimed_end(token)
     try:
-        return datetime.fromtimestamp(seconds, UTC) if seconds is not None else None
-    except (OverflowError, OSError, ValueError):
+        return datetime.fromtimestamp(stated / 1000, UTC)
+    except (TypeError, OverflowError, OSError, ValueError):
         return None
-
-
-def _claimed_end(token: str) -> float | None:
-    """Return `exp` of a token that is a JSON web token; nothing is verified."""
-    import base64  # noqa: PLC0415 - for this alone
-
-    parts = token.split(".")
-    if len(parts) != 3:  # noqa: PLR2004 - head, claims, signature
-        return None
-    try:
-        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (ValueError, RecursionError):
-        return None
-    end = claims.get("exp") if isinstance(claims, dict) else None
-    return float(end) if isinstance(end, int | float) else None
 
 
 def _secrets(values: Any, name: str = "") -> Iterator[str]:
@@ -246,11 +198,17 @@ class TunnelRoute:
 
     sandbox: SidecarSandbox
     login: Login
+    plain: Route
+    """The way for those who need no login: a rehearsal."""
 
     def opened(self, wire: IO[bytes], halt: Halt) -> AbstractContextManager[Gateway]:
         """Open them for one run; see `Route`."""
         terms = TunnelTerms(hosts=self.login.vendor.hosts, mask=self.login.secrets)
         return tunnels(self.sandbox, terms, wire, halt)
+
+    def to(self, url: str) -> Route:
+        """Return the way to a model at another place, for which no login is needed."""
+        return self.plain.to(url)
 
 
 def warning(login: Login) -> str:

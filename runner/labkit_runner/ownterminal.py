@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO
+
+from labkit.sandbox.interface import Taker
 
 if sys.platform != "win32":
     import termios
@@ -31,7 +32,7 @@ class OwnTerminal:
 
     keys: int
     screen: int
-    record: IO[bytes]
+    record: Taker
     most: int = 64 * 1024 * 1024
     """How many bytes of what was shown are kept; the rest is counted."""
     cut: int = 0

@@ -14,7 +14,7 @@ from labkit.records import MissingRecord, RunRecord, load_missing
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit_runner.agents.interface import WORKSPACE
-from labkit_runner.arms import Arm
+from labkit_runner.arms import Arm, rehearsed
 from labkit_runner.attempt import perform, request
 from labkit_runner.crew import Crew, Gate
 from labkit_runner.ground import Grounds, building
@@ -101,7 +101,9 @@ class Session:
             arm = self.arms[configuration]
             if arm.route is not None and arm.agent.rehearsed("true"):
                 tell(arm)
-                rehearse(self.bench, self.job(item), arm.route.to)
+                trial, route = rehearsed(arm)
+                job = replace(self.job(item), configuration=trial.configuration, agent=trial.agent)
+                rehearse(self.bench, job, route.to)
 
     def _last_reason(self, run: RunId) -> str:
         return load_missing(self._shelf.lost(run)).reasons[-1]
@@ -146,6 +148,7 @@ class Session:
             base_tar=ground.tar,
             surroundings=place,
             route=arm.route,
+            masker=arm.masker,
             api=arm.api,
             readback=arm.readback.get(place.image, NOTHING_READ) if place else NOTHING_READ,
             memory=instructing(ground.tree, arm.agent.memory, WORKSPACE),

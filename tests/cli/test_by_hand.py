@@ -92,7 +92,7 @@ def test_a_person_does_a_run_in_its_sandbox(lab_at: Callable[[str], Lab]) -> Non
         person.waits_for("/labkit/prompt.txt")
         person.waits_for("$ ")
         person.types("test -s /labkit/prompt.txt && ls / && echo seen\r")
-        person.waits_for("labkit\r\n")
+        person.waits_for("workspace\r\n")
         person.waits_for("seen\r\n")
         person.types("echo '# by hand' >> words.py; echo '{\"said\": 1}' > ~/transcript.jsonl\r")
         person.types("exit\r")

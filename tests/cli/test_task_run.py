@@ -1,13 +1,17 @@
 """`labkit task run`: what is run, in which order, within which budget, and what it says."""
 
 import json
+import os
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from cli.labs import ANA, BEN, GREET, RUNS, SHOUT, TARA, Lab, planned, wait_for
+from cli.labs import ANA, BEN, GREET, RUNS, SHOUT, TARA, Lab, labkit, planned, wait_for
+from gitrepo import Project
 
 At = Callable[[str], Lab]
 
@@ -142,7 +146,7 @@ def test_one_ctrl_c_lets_runs_end_and_begins_nothing(lab_at: At) -> None:
     assert (program.returncode, out) == (130, "")
     assert "nothing new is begun" in err
     assert err.endswith("labkit: interrupted; the same command goes on from here\n")
-    assert [path.name for path in lab.workspace.raw.iterdir()] == [first]
+    assert [path.name for path in lab.workspace.raw.iterdir()] == [first], err
     assert logged(lab, ANA) == [first]
     assert not (lab.workspace.evals / "voided").exists()
 
@@ -232,3 +236,53 @@ def test_a_reduced_plan_is_frozen_from_labkit_yaml(lab_at: At) -> None:
     runs = [line.split(",")[1] for line in lab.workspace.plan.read_text().splitlines()[1:]]
     assert runs == [*RUNS, f"{SHOUT}__A__2", f"{SHOUT}__B__2"]
     assert json.loads(lab.workspace.suite.read_text())["smoke"] == [str(GREET)]
+
+
+def test_ctrl_c_at_a_terminal_does_not_reach_what_runs(lab_at: At) -> None:
+    lab = lab_at("frozen")
+    first, _second = planned(lab, ANA)
+    lab.steps(first, "wait: 2", 'finish: "Done."')
+    lab.done("task", "freeze", "--again", "--pilot", me=ANA)
+    with subprocess.Popen(
+        labkit("task", "run", "--me", ANA),
+        cwd=lab.project.folder,
+        env=lab.environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    ) as program:
+        wait_for(lambda: bool(list(lab.workspace.raw.glob(f".{first}.*"))))
+        time.sleep(0.5)
+        os.killpg(program.pid, signal.SIGINT)  # as a terminal does: everybody in the group
+        _, err = program.communicate(timeout=30)
+    assert program.returncode == 130, err
+    assert [path.name for path in lab.workspace.raw.iterdir()] == [first], err
+
+
+def test_two_peoples_runs_merge_without_a_conflict(lab_at: At, tmp_path: Path) -> None:
+    lab = lab_at("frozen")
+    first = Project(lab.workspace.evals)
+    first.git("add", "-A")
+    first.git("commit", "-qm", "Freeze")
+    shutil.copytree(lab.folder, tmp_path / "other", symlinks=True)
+    other = Lab(tmp_path / "other", lab.cache)
+    second = Project(other.workspace.evals)
+    for whose, where, repository in ((ANA, lab, first), (BEN, other, second)):
+        lost = where.workspace.evals / "missing" / f"{planned(where, whose)[1]}.json"
+        where.done("task", "run", planned(where, whose)[0], me=whose)
+        record = {"schema": 1, "run": lost.stem, "runner": whose, "reasons": ["no credit"]}
+        lost.parent.mkdir(exist_ok=True)
+        lost.write_text(json.dumps(record))
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", f"Runs of {whose}")
+    first.git("pull", "-q", "--no-rebase", "--no-edit", str(second.folder), "HEAD")
+    assert not first.git("status", "--porcelain")
+    assert logged(lab, ANA) == [planned(lab, ANA)[0]]
+    assert logged(lab, BEN) == [planned(lab, BEN)[0]]
+    assert len(list((lab.workspace.evals / "missing").iterdir())) == 2
+    assert not first.git("ls-files", "raw", "voided")
+    # Each goes on with what is missing; nobody does what the other has done.
+    answer = lab.labkit("task", "run", "--all", "--yes", me=ANA)
+    assert answer.code == 0, answer.err
+    assert sorted(logged(lab, ANA)) == sorted([*planned(lab, ANA), planned(lab, BEN)[1]])
+    assert not list((lab.workspace.evals / "missing").iterdir())

@@ -13,7 +13,7 @@ from studies import A, B, results, study, tasks, typical
 from labkit.model import Flag, RunId, TaskId
 from labkit.report import render, to_json
 from labkit.stats import Interval
-from labkit.study import Marks, RunResult
+from labkit.study import Marks, RunResult, Wasted
 from labkit.summary import Outcome, Summary, Topic, summarise
 
 ONE = RunId(TaskId("a"), A, 1)
@@ -115,6 +115,28 @@ def test_runs_lost_on_one_side_only_are_told() -> None:
         "B lost 2 runs and A none: find out why, for what is lost is seldom lost by chance."
     ]
     assert not texts(summary(tasks(6, "++ ++"), {"x": "+? ++"}), Topic.UNEQUAL_LOSS)
+
+
+def test_what_broken_tries_took_is_in_the_cost_and_in_nothing_else() -> None:
+    found = results({"a": "++ +-", "b": "+- +?"}, tokens=100, cost=1.0, minutes=2.0)
+    wasted = {A: Wasted(tries=2, tokens=50, cost=0.5), B: Wasted(tries=1)}
+    plain, made = summarise(study(found)), summarise(study(found, wasted=wasted))
+    first, second = made.configurations
+    assert (first.tokens.value, first.cost.value) == (450, 4.5)
+    assert (first.per_pass.tokens.value, first.per_pass.cost.value) == (150, 1.5)
+    assert first.per_pass.minutes == plain.configurations[0].per_pass.minutes
+    assert (first.rate, first.coverage) == (
+        plain.configurations[0].rate,
+        plain.configurations[0].coverage,
+    )
+    assert second.cost == plain.configurations[1].cost
+    assert texts(made, Topic.BROKEN_TRIES) == [
+        "The infrastructure broke 2 tries of A: 50 tokens, cost 0.50. What they took is in the "
+        "tokens and the cost, and in nothing else.",
+        "The infrastructure broke 1 try of B. What they took is in the tokens and the cost, and "
+        "in nothing else.",
+    ]
+    assert not texts(plain, Topic.BROKEN_TRIES)
 
 
 def test_tasks_that_separate_nothing_are_counted() -> None:

@@ -7,8 +7,8 @@ from sandbox_specs import run_in
 from sandboxes import IMAGE, require_memory_reports
 
 from labkit.model import Ended
-from labkit.sandbox.interface import Limits, Sandbox
-from labkit.sandbox.probe import probe
+from labkit.sandbox.interface import Limits, Sandbox, SidecarSandbox
+from labkit.sandbox.probe import probe, probe_way_out
 
 
 def test_the_probe_finds_every_wall_standing(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -65,3 +65,17 @@ def test_device_folders_are_no_way_around_the_size_of_temporary_files(
     )
     ran = run_in(bubblewrap_sandbox, fill, limits=Limits(memory=512, scratch=8))
     assert ran.stdout.split() == [str(8 * 1024 * 1024).encode()]
+
+
+def test_the_probe_finds_the_way_out(sandbox: SidecarSandbox) -> None:
+    found = probe_way_out(sandbox, IMAGE)
+    assert (found.ok, found.is_limit) == (True, False), found.detail
+
+
+def test_the_probe_says_why_there_is_no_way_out(
+    sandbox: SidecarSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labkit.sandbox.answering.__file__", "/labkit-is-not-here/program.py")
+    found = probe_way_out(sandbox, IMAGE)
+    assert not found.ok
+    assert found.detail.startswith("agents cannot ask a model here: the program ended: ")

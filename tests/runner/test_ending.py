@@ -87,11 +87,13 @@ FAULTS: Mapping[str, tuple[Exchange, str]] = {
     "429 quota": (failing(429, code="insufficient_quota"), "the quota is used up (429)"),
     "400 credit": (failing(400, message="Your credit balance is too low"), "quota is used up"),
     "500": (failing(500), "the model's API failed (500)"),
+    "500 with words": (failing(500, message="billing is down"), "API failed (500): billing is"),
     "502": (failing(502), "the model's API failed (502)"),
     "529": (failing(529, type="overloaded_error"), "overloaded (529)"),
     "overloaded in mid-stream": (failing(200, type="overloaded_error"), "is overloaded"),
     "failed in mid-stream": (failing(200, code="server_error"), "the model's API failed"),
     "dropped": (failing(200, Came.DROPPED, message="reset"), "broke in the middle"),
+    "dropped with words": (failing(200, Came.DROPPED, message="context window"), "broke in the"),
     "refused": (failing(None, Came.DROPPED), "broke before an answer"),
     "cut": (failing(200, Came.CUT), "ended before its end"),
     "silent": (failing(None, Came.SILENT), "sent nothing for too long"),
@@ -158,6 +160,7 @@ def test_a_conversation_that_is_too_long_is_the_agents(client: str, error: dict[
         assert "longer than the model takes" in why
 
 
+TOO_LONG = failing(400, message="prompt is too long")
 REFUSES = replace(GOOD, number=2, stop="refusal")
 WAITS = replace(GOOD, number=2, outcome=Came.ABANDONED, status=None, first_byte=None)
 INNER = codex([*codex_begun()[:3], command("ls", "bwrap: no", 1), *codex_completed()[4:]], 0)
@@ -174,6 +177,8 @@ INNER = codex([*codex_begun()[:3], command("ls", "bwrap: no", 1), *codex_complet
         (EXITED, "", wire(), DONE, "agent_error", "had never asked the model"),
         (EXITED, "", wire(GOOD, WAITS), DONE, "agent_error", "in the middle of an answer"),
         (EXITED, "", wire(GOOD), INNER, "infrastructure", "tools did not work: bwrap: no"),
+        (STOPPED, "b", wire(GOOD, cap="requests"), INNER, "infrastructure", "tools did not work"),
+        (TIMEOUT, "", wire(GOOD), INNER, "infrastructure", "tools did not work"),
         # Turn caps: by the agent itself, with exit code 1 or 0, or by the gateway.
         (exited(1), "", wire(GOOD), claude(CLAUDE_MOST_TURNS, 1), "turn_cap", "maximum number"),
         (EXITED, "", wire(GOOD), Account(said=Said.TURN_CAP, reason="so"), "turn_cap", "so"),
@@ -193,6 +198,8 @@ INNER = codex([*codex_begun()[:3], command("ls", "bwrap: no", 1), *codex_complet
         # The deadline: the agent's, unless it was waiting for a model that said nothing.
         (TIMEOUT, "", wire(GOOD), SILENT_AGENT, "deadline", "time was over"),
         (TIMEOUT, "", wire(), SILENT_AGENT, "deadline", ""),
+        (TIMEOUT, "", wire(REFUSES), SILENT_AGENT, "deadline", ""),
+        (TIMEOUT, "", wire(TOO_LONG), SILENT_AGENT, "deadline", ""),
         (TIMEOUT, "", None, SILENT_AGENT, "deadline", ""),
         (TIMEOUT, "", wire(GOOD, replace(WAITS, seconds=9)), SILENT_AGENT, "deadline", ""),
         (

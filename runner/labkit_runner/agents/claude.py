@@ -8,7 +8,7 @@ import json
 import re
 
 from labkit.archive import Entry, Kind
-from labkit.configurations import Configuration
+from labkit.configurations import SUBSCRIPTION, Configuration
 from labkit.errors import InputError
 from labkit.model import Api
 from labkit_runner.agents.claude_account import read_account
@@ -27,9 +27,11 @@ from labkit_runner.agents.words import ENDPOINT, LABKITS, PROTECTION, check_word
 from labkit_runner.rehearsal.script import ToolCall, Turn
 
 MANAGED = "/etc/claude-code"
+_TOOLS = ("Agent", "Bash", "Edit", "NotebookEdit", "Read", "Skill", "Task", "Write")
 WEB_TOOLS = ("WebFetch", "WebSearch")
 _PROGRAM = f"{PROGRAMS}/claude"
 _COMMAND = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
+_VENDOR = "https://api.anthropic.com"
 _SAY_IT = "belongs into the configuration's own field of that name"
 _PLATFORMS = tuple(
     f"CLAUDE_CODE_USE_{each}"
@@ -44,7 +46,13 @@ _PLATFORMS = tuple(
     )
 )
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-_NOTHING = ("ANTHROPIC_UNIX_SOCKET", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_EXTRA_BODY")
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+_NOTHING = (
+    "ANTHROPIC_UNIX_SOCKET",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_EXTRA_BODY",
+    "CLAUDE_CODE_SHELL_PREFIX",
+)
 _OPTIONS = {
     **dict.fromkeys(("--model", "--effort"), _SAY_IT),
     "--max-turns": "belongs into the field turn_cap",
@@ -130,7 +138,7 @@ class ClaudeCode:
                 prompt_word(request),
             ),
             fixed={MANAGED: (_managed(configuration),)},
-            environment={**_environment(), **configuration.settings},
+            environment={**_environment(configuration), **configuration.settings},
             version=pinned(configuration, self.usual_version),
             transcript="transcript.jsonl",
             sessions=(".claude/projects/**/*.jsonl",),
@@ -157,10 +165,10 @@ def _check_prompt(request: Request) -> None:
         )
 
 
-def _environment() -> dict[str, str]:
+def _environment(configuration: Configuration) -> dict[str, str]:
     return {
         "HOME": HOME,
-        **_endpoint(),
+        **_endpoint(configuration),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         # The gateway waits for the model; a bad key must not be tried for minutes.
@@ -171,16 +179,19 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _endpoint() -> dict[str, str]:
+def _endpoint(configuration: Configuration) -> dict[str, str]:
+    """Return where the model is; with a subscription the way there is a tunnel."""
+    if configuration.login == SUBSCRIPTION:
+        return {"ANTHROPIC_BASE_URL": _VENDOR, "HTTPS_PROXY": GATEWAY, **dict.fromkeys(_KEYS, "")}
     return {"ANTHROPIC_BASE_URL": GATEWAY, "ANTHROPIC_API_KEY": DUMMY_KEY}
 
 
 def _managed(configuration: Configuration) -> Entry:
     """Return the settings that stand above everything that the workspace says."""
     held = {
-        **_environment(),
         **dict.fromkeys(_PLATFORMS, "0"),
         **dict.fromkeys((*_PROXIES, *_NOTHING), ""),
+        **_environment(configuration),
         "ANTHROPIC_MODEL": configuration.model,
         **configuration.settings,
     }
@@ -195,8 +206,18 @@ def _managed(configuration: Configuration) -> Entry:
         "gcpAuthRefresh": "true",
         "otelHeadersHelper": "true",
         "model": configuration.model,
-        "permissions": {"deny": list(WEB_TOOLS)},
+        # Allowed by name as well: a workspace can forbid the mode in which all is allowed, and its
+        # own inner sandbox cannot work in a container.
+        "permissions": {
+            "defaultMode": "dontAsk",
+            "allow": list(_TOOLS),
+            "deny": list(WEB_TOOLS),
+        },
+        "sandbox": {"enabled": False},
         "env": held,
     }
+    if configuration.login == SUBSCRIPTION:
+        # Empty is as good as none, and stands above what the workspace says.
+        settings["apiKeyHelper"] = ""
     text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
     return Entry(path=b"managed-settings.json", kind=Kind.FILE, data=text.encode())

@@ -194,6 +194,7 @@ require("node:module").syncBuiltinESMExports();
 )
 
 _INSTALL = """\
+# fetch Gemini CLI with npm, and Node
 set -eu
 mkdir -p {programs}
 made=$(mktemp -d {programs}/.made-XXXXXX)

@@ -187,6 +187,7 @@ def _environment() -> dict[str, str]:
 
 
 _INSTALL = """\
+# fetch mini-swe-agent with pip
 set -eu
 mkdir -p {programs}
 made={place}

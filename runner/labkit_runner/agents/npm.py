@@ -37,6 +37,7 @@ def npm_program(package: str, *, found: str, place: str) -> tuple[str, ...]:
 
 
 _INSTALL = f"""\
+# fetch {{package}} with npm
 set -eu
 case $(uname -m) in
     x86_64) arch=x64 ;;

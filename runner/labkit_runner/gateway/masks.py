@@ -40,12 +40,17 @@ class Mask:
     def __init__(self, texts: Iterable[str]) -> None:
         found = {each.lower() for text in texts if text for each in forms(text)}
         self._forms = tuple(sorted(found, key=len, reverse=True))
+        self._letters = frozenset("".join(self._forms))
         self._pattern = re.compile("|".join(map(re.escape, self._forms)), re.IGNORECASE)
-        self._longest = max((len(each) for each in self._forms), default=0)
+        self._longest = max(map(len, self._forms), default=0)
+        self._shortest = min(map(len, self._forms), default=0)
 
     def text(self, text: str) -> str:
         """Return a text without them."""
-        return self._pattern.sub(HIDDEN, text) if self._forms else text
+        if not self.found(text):
+            return text
+        clean = self._pattern.sub(HIDDEN, text)
+        return HIDDEN if self.found(clean) else clean
 
     def clean(self, value: Any) -> Any:
         """Return a JSON value whose texts are without them."""
@@ -61,11 +66,16 @@ class Mask:
 
     def found(self, text: str) -> bool:
         """Tell whether one of them stands in a text."""
-        return bool(self._forms) and self._pattern.search(text) is not None
+        if len(text) < self._shortest:
+            return False
+        lower = text.lower()  # looking for each is much faster than the pattern
+        return any(each in lower for each in self._forms)
 
     def undecided(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of one of them."""
         tail = text[-(self._longest - 1) :].lower() if self._longest > 1 else ""
+        if tail[-1:] not in self._letters:
+            return 0  # as at the end of every event
         for start in range(len(tail)):
             if any(each.startswith(tail[start:]) for each in self._forms):
                 return len(tail) - start

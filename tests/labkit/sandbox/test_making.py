@@ -145,11 +145,57 @@ def test_settings_files_and_the_files_they_name_are_brought(home: Path, tmp_path
     assert found.folders == (mirror,)
 
 
+def test_what_the_pages_of_a_local_index_point_to_comes_along(tmp_path: Path, home: Path) -> None:
+    assert home.is_dir()
+    for name in ("simple", "files", "packages", "other"):
+        (tmp_path / "mirror" / name).mkdir(parents=True)
+    found = read_indexes({"PIP_INDEX_URL": f"file://{tmp_path}/mirror/simple"})
+    assert [path.name for path in found.folders] == ["files", "packages", "simple"]
+    assert not read_indexes({"PIP_FIND_LINKS": f"{tmp_path}/mirror/other"}).folders[1:]
+
+
 def test_pips_own_word_for_no_settings_is_heeded(home: Path) -> None:
     (home / ".pip").mkdir()
     (home / ".pip" / "pip.conf").write_text("[global]\nindex-url = https://x.invalid\n")
     assert not read_indexes({"PIP_CONFIG_FILE": "/dev/null"}).files
     assert read_indexes({}).files
+
+
+def test_npms_own_settings_come_without_places_of_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text("ca")
+    (tmp_path / "npmrc").write_text(
+        f"; a note\nregistry = https://npm.invalid/\n@own:registry=https://own.invalid/\n"
+        f"//npm.invalid/:_authToken=${{TOKEN}}\ncafile={tmp_path}/ca.pem\n"
+        "prefix=/home/me\ncache=/home/me/.npm\nfund=false\n"
+    )
+    found = read_indexes(
+        {
+            "NPM_CONFIG_USERCONFIG": f"{tmp_path}/npmrc",
+            "npm_config_cache": "/home/me/.npm",
+            "npm_config_fetch_retries": "1",
+            "TOKEN": "sesame",
+        }
+    )
+    by_name = {entry.path: entry.data for entry in found.files}
+    assert by_name[b"labkit/npmrc"].decode() == (
+        "registry=https://npm.invalid/\n@own:registry=https://own.invalid/\n"
+        "//npm.invalid/:_authToken=sesame\ncafile=/labkit/files/0-ca.pem\n"
+    )
+    assert by_name[b"labkit/files/0-ca.pem"] == b"ca"
+    assert found.variables["NPM_CONFIG_USERCONFIG"] == "/labkit/npmrc"
+    assert found.variables["npm_config_fetch_retries"] == "1"
+    assert "npm_config_cache" not in found.variables
+
+
+def test_long_commands_of_setup_are_told_shortly() -> None:
+    lines: list[str] = []
+    told = Told(("set -e\n" + "echo word; " * 40,), lines.append)
+    told.write(b"begin 1\nfailed 1 3\n")
+    assert lines[0].startswith("  setup 1 of 1: set -e echo word; echo")
+    assert lines[0].endswith(" ...")
+    with pytest.raises(SetupError) as caught:
+        told.check(b"")
+    assert len(caught.value.message) < 160
 
 
 @given(value=st.text(st.characters(codec="utf-8", exclude_characters="\0")))

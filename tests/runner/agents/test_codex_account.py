@@ -92,9 +92,10 @@ def test_tools_that_never_worked_are_told() -> None:
         command("ls", "calc.py\n", 0),
         command("false", "", 1),
         command("cat log", "see bwrap: for more\n", 1),
+        command("cat log", BWRAP, 0),
         item(type="file_change", changes=[], status="completed"),
     ],
-    ids=["command", "failed", "named", "patch"],
+    ids=["command", "failed", "named", "shown", "patch"],
 )
 def test_tools_that_worked_once_are_not_broken(worked: dict[str, object]) -> None:
     lines = [*codex_begun()[:3], BROKEN, worked, *codex_completed()[4:]]

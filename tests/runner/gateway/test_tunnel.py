@@ -163,7 +163,8 @@ def test_only_listed_names_on_one_port_are_let_through(target: str) -> None:
     [
         "127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "100.64.0.1",
         "0.0.0.0", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1%eth0", "fc00::1",  # noqa: S104 - not bound
-        "::ffff:10.0.0.1", "::ffff:127.0.0.1", "2002:7f00:1::", "64:ff9b:1::1", "64:ff9b::7f00:1", "no address",
+        "::ffff:10.0.0.1", "::ffff:127.0.0.1", "2002:7f00:1::", "64:ff9b:1::1",
+        "64:ff9b::7f00:1", "no address",
     ],
 )  # fmt: skip
 def test_private_addresses_are_not_public(address: str) -> None:

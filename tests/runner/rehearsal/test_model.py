@@ -184,6 +184,27 @@ def test_a_dropped_stream_breaks_and_a_cut_one_ends(api: Api) -> None:
 
 
 @ALL
+def test_an_answer_of_a_few_words_is_cut_before_its_end_as_well(api: Api) -> None:
+    fault = Fault(kind=FaultKind.CUT, turn=1)
+    with playing(Script(turns=TURNS, faults=(fault,))) as played:
+        text = ask(played, api, {**TOOLS, **HISTORIES[api]}, stream=True)[1]
+    assert events(text)
+    for end in ("message_stop", "response.completed", "[DONE]", 'finishReason": "S'):
+        assert end not in text
+
+
+def test_a_dropped_connection_is_reset_and_not_closed() -> None:
+    with playing(Script(turns=TURNS, faults=(Fault(kind=FaultKind.DROP),))) as played:
+        place = played.url.removeprefix("http://").split(":")
+        with socket.create_connection((place[0], int(place[1])), timeout=10) as connection:
+            body = json.dumps({**TOOLS, "stream": True}).encode()
+            head = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+            connection.sendall(head.encode() + body)
+            with pytest.raises(ConnectionResetError):
+                list(iter(lambda: connection.recv(4096), b""))
+
+
+@ALL
 def test_an_error_can_come_in_the_middle_of_a_stream(api: Api) -> None:
     fault = Fault(kind=FaultKind.STREAM_ERROR, message="too busy")
     with playing(Script(turns=TURNS, faults=(fault,))) as played:

@@ -1,0 +1,1 @@
+"""What `labkit doctor` starts beside a sandbox, to see whether a command reaches it."""
