@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from labkit.cli.configmade import Made, make
@@ -78,10 +79,12 @@ def _follows(one: Made, other: Made) -> Iterator[dict[str, str]]:
     left, right = dict(_flat(one)), dict(_flat(other))
     for name in dict.fromkeys((*left, *right)):
         if left.get(name) != right.get(name):
+            first, second = _apart(left.get(name, []), right.get(name, []))
+            joined = shlex.join if name == "argv" else "; ".join
             yield {
                 "what": name,
-                "first": left.get(name, _MISSING),
-                "second": right.get(name, _MISSING),
+                "first": joined(first) or _MISSING,
+                "second": joined(second) or _MISSING,
             }
     names = sorted(one.environment.keys() & other.environment.keys())
     for name in names:
@@ -89,17 +92,32 @@ def _follows(one: Made, other: Made) -> Iterator[dict[str, str]]:
             yield {"what": f"variable {name}", "first": "one value", "second": "another"}
 
 
-def _flat(made: Made) -> Iterator[tuple[str, str]]:
+def _flat(made: Made) -> Iterator[tuple[str, list[str]]]:
     for name, value in made.values.items():
         match value:
             case dict():
                 for key, each in value.items():
-                    yield f"{name}: {key}", str(each)
+                    if key != "key_problem":
+                        yield f"{name}: {key}", [str(each)]
+            case list() if name == "install":
+                yield name, [line for command in value for line in str(command).splitlines()]
             case list():
-                words = map(str, value)
-                yield name, (shlex.join(words) if name == "argv" else "; ".join(words)) or _MISSING
+                yield name, [str(each) for each in value]
             case _:
-                yield name, str(value) or _MISSING
+                yield name, [str(value)]
+
+
+def _apart(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
+    """Return what only one side has; a word behind an option keeps its option."""
+    first, second = list[str](), list[str]()
+    for tag, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        option = i > 0 and left[i - 1].startswith("-") and not "".join(left[i:j]).startswith("-")
+        before = [left[i - 1]] if option else []
+        first += [*before, *left[i:j]] if j > i else []
+        second += [*before, *right[k:m]] if m > k else []
+    return first, second
 
 
 def _lines(pair: Mapping[str, Any]) -> Iterator[str]:

@@ -46,14 +46,13 @@ def make(lab: Lab, configuration: Configuration) -> Made:
     agent, problems = arm.agent, list[str]()
     values: dict[str, object] = {
         "version": configuration.agent_version or agent.usual_version,
-        "install": list(agent.install(configuration)),
         "program": agent.program(configuration),
-        "version_command": list(agent.version_command(configuration)),
         "reads": list(agent.memory),
         "model": _asked(configuration, arm.provider),
     }
     environment: Mapping[str, str] = {}
     try:
+        values["install"] = list(agent.install(configuration))
         files = read_instructions(lab.workspace, configuration.instructions)
         values["instructions"] = dict(_digests(WORKSPACE, files))
         launch = _launched(lab, arm, configuration)

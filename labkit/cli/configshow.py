@@ -124,7 +124,8 @@ def _plain(value: object) -> str:
 
 def _started(values: Mapping[str, Any]) -> Iterator[str]:
     yield from (_line(name, values[name]) for name in ("version", "program") if values.get(name))
-    yield from (_line("install", command) for command in values.get("install", ()))
+    for command in values.get("install", ()):
+        yield from (_line("install", line) for line in command.splitlines())
     if "argv" in values:
         yield _line("command line", shlex.join(values["argv"]))
         yield _line("variables", ", ".join(values["variables"]) or "none")
@@ -172,8 +173,7 @@ def _key(found: Mapping[str, Any]) -> Iterator[str]:
     elif found.get("key") == "not needed":
         yield _line("key", "not needed")
     elif found.get("key"):
-        why = f": {found['key_problem']}" if found["key_problem"] else ""
-        yield _line("key", f"{found['key_variable']} {found['key']}{why}")
+        yield _line("key", found["key_problem"] or f"{found['key_variable']} is set")
 
 
 def _as_seen(seen: Mapping[str, Any] | None) -> Iterator[str]:

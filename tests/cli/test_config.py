@@ -61,13 +61,22 @@ def test_every_field_is_shown_with_its_defaults_marked(lab_at: Callable[[str], L
 
 def test_whether_a_key_is_there_is_told_and_the_key_never(lab_at: Callable[[str], Lab]) -> None:
     lab = lab_at("joined")
-    configured(lab, "A", provider="anthropic")
+    real: dict[str, Any] = {
+        "agent": "claude-code",
+        "command": [],
+        "settings": {},
+        "provider": "anthropic",
+    }
+    configured(lab, "A", **real)
+    assert "problem          configuration A: agent_version '3'" in lab.done("config", "show")
+    real["agent_version"] = ""
+    configured(lab, "A", **real)
     without = lab.done("config", "show", "A")
-    assert "key              ANTHROPIC_API_KEY not set: the variable ANTHROPIC_API_KEY" in without
+    assert "key              the variable ANTHROPIC_API_KEY is not set: the key of the" in without
     assert "anthropic-messages at https://api.anthropic.com, price unknown" in without
     secret = "sk-0123456789-nobody-may-see"
     for words in (("show", "A"), ("show", "A", "--json"), ("diff", "--json")):
-        configured(lab, "B", provider="anthropic", effort="high")
+        configured(lab, "B", **real, effort="high")
         answer = lab.labkit("config", *words, ANTHROPIC_API_KEY=secret)
         assert secret not in answer.out + answer.err
     assert shown(lab, "show", "A", ANTHROPIC_API_KEY=secret)["configurations"][0]["started"][
@@ -120,9 +129,7 @@ def test_what_follows_from_a_difference_is_told(lab_at: Callable[[str], Lab]) ->
     (pair,) = shown(lab, "diff")["pairs"]
     assert (pair["first"], pair["second"], pair["one_thing"]) == ("A", "B", True)
     assert pair["declared"] == ["command: tool --ask '{prompt}' against tool --fast '{prompt}'"]
-    assert pair["follows"] == [
-        {"what": "argv", "first": "tool --ask '{prompt}'", "second": "tool --fast '{prompt}'"}
-    ]
+    assert pair["follows"] == [{"what": "argv", "first": "--ask", "second": "--fast"}]
     text = lab.done("config", "diff", "A", "B")
     assert text.startswith("A and B are declared to differ in one thing: command: tool --ask")
     assert "no pair of runs is here yet" in text
@@ -132,6 +139,33 @@ def test_what_follows_from_a_difference_is_told(lab_at: Callable[[str], Lab]) ->
     assert {"what": "variable FLAVOUR", "first": "one value", "second": "another"} in pair[
         "follows"
     ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "told", "files"),
+    [
+        ("claude-code", True, ["/etc/claude-code/managed-settings.json"]),
+        ("codex", False, ["/home/agent/.codex/config.toml"]),
+    ],
+)
+def test_what_real_agents_make_of_a_configuration(
+    lab_at: Callable[[str], Lab], agent: str, *, told: bool, files: list[str]
+) -> None:
+    lab = lab_at("joined")
+    for which, effort in (("A", "low"), ("B", "high")):
+        fields = {"agent": agent, "effort": effort, "command": [], "settings": {}}
+        configured(lab, which, **fields, agent_version="", instructions="")
+    started = shown(lab, "show", "A")["configurations"][0]["started"]
+    assert started["turn_cap"] == {"turns": 50, "told": told, "enforced": True}
+    assert started["seed"] == {"forwarded": False}
+    assert list(started["files"]) == files
+    assert started["argv"][-1] == "{prompt}"
+    assert started["version"]
+    (pair,) = shown(lab, "diff")["pairs"]
+    assert pair["declared"] == ["effort: low against high"]
+    argv = next(each for each in pair["follows"] if each["what"] == "argv")
+    assert "low" in argv["first"]
+    assert argv["first"].replace("low", "high") == argv["second"]
 
 
 def test_two_differences_and_none_are_told(lab_at: Callable[[str], Lab]) -> None:
