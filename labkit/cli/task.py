@@ -268,9 +268,9 @@ def run(
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
     if manual or finish or abandon:
-        from labkit.cli import byhand
+        from labkit.cli import byhand, byhandend
 
-        answers = byhand.Answers(
+        answers = byhandend.Answers(
             folder=folder,
             transcripts=tuple(transcripts or ()),
             minutes=minutes,
