@@ -5,23 +5,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePosixPath
 
+from labkit.agentfields import AGENTS, check_fields
 from labkit.errors import InputError
 from labkit.fields import Document, Fields
 from labkit.model import ConfigurationId
 from labkit.workspace import Workspace
 
-AGENTS = (
-    "claude-code",
-    "codex",
-    "mini-swe-agent",
-    "gemini-cli",
-    "opencode",
-    "command",
-    "callable",
-    "scripted",
-)
 SUBSCRIPTION = "subscription"
 LOGINS = ("key", SUBSCRIPTION)
 _EXPERIMENTAL = (
@@ -116,7 +106,7 @@ def read_configuration(workspace: Workspace, configuration: ConfigurationId) -> 
         turn_cap=document.whole("turn_cap", default=50, low=1),
         notes=document.text("notes", default=""),
     )
-    _check_agent(document, found, workspace)
+    check_fields(document, found, workspace)
     document.finish(hint=f"mend {path}")
     return found
 
@@ -126,23 +116,6 @@ def _settings(fields: Fields) -> dict[str, str]:
         if not _VARIABLE.fullmatch(name):
             fields.problem(name, f"{name!r} is not the name of an environment variable")
     return {name: fields.text(name) for name in fields.names()}
-
-
-def _check_agent(document: Document, found: Configuration, workspace: Workspace) -> None:
-    match found.agent:
-        case "command":
-            if not found.command or not found.command[0]:
-                document.problem("agent", 'the command agent needs "command: [...]"')
-        case "scripted":
-            path = PurePosixPath(found.steps)
-            if not found.steps:
-                document.problem("agent", 'the scripted agent needs "steps:", a folder')
-            elif path.is_absolute() or ".." in path.parts:
-                document.problem("steps", f"{found.steps!r} is not a folder below configs/")
-            elif not (workspace.evals / "configs" / path).is_dir():
-                document.problem("steps", f"there is no folder configs/{path}")
-        case _:
-            pass  # the document has the problem already
 
 
 def read_configurations(workspace: Workspace) -> tuple[Configuration, ...]:

@@ -116,13 +116,7 @@ def read_settings(workspace: Workspace) -> Settings:
         protected=document.texts("protected") or ("evals",),
         redact=document.texts("redact"),
     )
-    if settings.attempts > 9:  # noqa: PLR2004 - attempts are one digit
-        document.problem("attempts", "at most 9 attempts")
-    if settings.second_attempts and settings.attempts != 1:
-        document.problem(
-            "second_attempts",
-            f'"second_attempts" goes with "attempts: 1", not with {settings.attempts}',
-        )
+    _check_attempts(document, settings)
     limits.done()
     document.finish()
     return settings
@@ -141,6 +135,16 @@ def _task_names(document: Document, name: str) -> tuple[TaskId, ...]:
             document.problem(name, f'"{name}" names {task} twice')
         found[task] = None
     return tuple(found)
+
+
+def _check_attempts(document: Document, settings: Settings) -> None:
+    if settings.attempts > 9:  # noqa: PLR2004 - attempts are one digit
+        document.problem("attempts", "at most 9 attempts")
+    if settings.second_attempts and settings.attempts != 1:
+        document.problem(
+            "second_attempts",
+            f'"second_attempts" goes with "attempts: 1", not with {settings.attempts}',
+        )
 
 
 def _check_team(document: Document, team: str) -> None:

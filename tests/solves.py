@@ -1,5 +1,6 @@
 """A small task that Claude Code and Codex solve in three turns of a scripted model."""
 
+import subprocess
 from pathlib import Path
 
 from realagents import Rehearsed, configured, rehearse
@@ -69,6 +70,7 @@ def task(folder: Path) -> Path:
     """Lay the task out in a folder's workspace and return that."""
     work = folder / "workspace"
     work.mkdir(exist_ok=True)
+    subprocess.run(["git", "init", "--quiet", str(work)], check=True)
     (work / "calc.py").write_text("def add(a, b):\n    return a - b\n\nprint(add(1, 2))\n")
     return work
 

@@ -29,6 +29,9 @@ ONLY_BESIDE = {
     "trap.txt": "a trap's",
     "transcript.txt": "another agent's",
     "missing": "broken runs",
+    "voided": "broken tries",
+    "raw-smoke": "reruns apart from the study",
+    "plan-2.csv": "attempts that were added",
     "fixtures": "tasks without a history",
     "corrections": "hidden tests that were wrong",
 }

@@ -1,5 +1,6 @@
 """Making the arms of a comparison ready: keys, environments with their agents, versions."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,10 @@ from labkit.errors import InputError, refuse
 from labkit.model import ConfigurationId, TaskId
 from labkit.plan import PlannedRun
 from labkit.sandbox.interface import Sandbox, SidecarSandbox
+from labkit.settings import Person
 from labkit.supply import Supplied, Wanted
 from labkit_runner.arms import Arm, arm_of, with_route
-from labkit_runner.logins import read_login, warning
+from labkit_runner.logins import read_login, require_allowed, warning
 from labkit_runner.readback import read_back
 
 
@@ -56,15 +58,6 @@ def ready_arms(
     }
 
 
-def _routed(lab: Lab, sandbox: SidecarSandbox, arm: Arm) -> Arm:
-    """Give an arm its way to the model, and its login where a subscription pays."""
-    login = None
-    if arm.configuration.login == SUBSCRIPTION:
-        login = read_login(arm.configuration.agent, home=Path.home(), now=now())
-        say(warning(login))
-    return with_route(arm, sandbox, lab.settings, login)
-
-
 def _tasks(planned: Sequence[PlannedRun], name: ConfigurationId) -> list[TaskId]:
     return list(dict.fromkeys(item.run.task for item in planned if item.run.configuration == name))
 
@@ -80,3 +73,21 @@ def _read_back(sandbox: Sandbox, arm: Arm, places: Mapping[Wanted, Surroundings]
             for image, place in images.items()
         },
     )
+
+
+def require_subscriptions_allowed(lab: Lab, planned: Iterable[PlannedRun], person: Person) -> None:
+    """Refuse subscriptions in automation, and for runs that are planned for somebody else."""
+    subscribed = {
+        found.id for found in read_configurations(lab.workspace) if found.login == SUBSCRIPTION
+    }
+    runs = [item for item in planned if item.run.configuration in subscribed]
+    which = sorted({str(item.run.configuration) for item in runs})
+    require_allowed(which, os.environ, others=any(item.runner != person.name for item in runs))
+
+
+def _routed(lab: Lab, sandbox: SidecarSandbox, arm: Arm) -> Arm:
+    login = None
+    if arm.configuration.login == SUBSCRIPTION:
+        login = read_login(arm.configuration.agent, home=Path.home(), now=now())
+        say(warning(login))
+    return with_route(arm, sandbox, lab.settings, login)

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from labkit import journal
+from labkit.agentfields import AGENTS
 from labkit.canary import find
 from labkit.cli.bundles import Oracles, open_bundle
 from labkit.cli.console import data, say
@@ -12,7 +13,7 @@ from labkit.cli.lab import Lab
 from labkit.cli.leakcheck import notes_on, read_review
 from labkit.cli.regrading import require_in_force
 from labkit.cli.scoring import assignment, sheet_of
-from labkit.configurations import AGENTS, read_configurations
+from labkit.configurations import read_configurations
 from labkit.errors import IntegrityError, PhaseError
 from labkit.evidence import require_vouched_grades
 from labkit.fields import counted, read_bytes

@@ -9,10 +9,9 @@ from pathlib import Path
 from labkit.cli.byhandend import Answers, Desk, finish_session, take_in
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
-from labkit.cli.runchoice import require_own_logins
 from labkit.cli.running import catch_up
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configuration, read_configurations
+from labkit.configurations import read_configuration
 from labkit.errors import InfrastructureError, InputError, PhaseError, ToolError
 from labkit.lock import only_one
 from labkit.model import RunId
@@ -181,10 +180,8 @@ def _sit(desk: Desk, sandbox_name: str) -> int:
 
 
 def _opened(desk: Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, ...]]:
-    configurations = {each.id: each for each in read_configurations(desk.lab.workspace)}
-    require_own_logins((desk.planned,), (), configurations)
     try:
-        return open_session(desk.lab, (desk.planned,), sandbox_name, lambda _: None)
+        return open_session(desk.lab, desk.person, (desk.planned,), sandbox_name, lambda _: None)
     except ToolError as error:
         raise type(error)(
             error.message,

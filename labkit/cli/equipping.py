@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from labkit.agentfields import AGENTS
 from labkit.cli.lab import Lab
-from labkit.configurations import AGENTS, Configuration, read_configuration
+from labkit.configurations import Configuration, read_configuration
 from labkit.errors import InputError, LabkitError
 from labkit.fields import first_words
 from labkit.model import ConfigurationId, TaskId

@@ -34,16 +34,7 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     lab = Lab.open()
     require_authoring(lab.workspace)
     person = lab.person(me)
-    if lab.workspace.further_plans():
-        raise PhaseError(
-            "attempts were added to the frozen plan already: the study has begun",
-            hint="start a new lab for new tasks",
-        )
-    if lab.workspace.suite.exists() and not again:
-        raise PhaseError(
-            "the suite is frozen already",
-            hint=f"before the first run: labkit task freeze --again{' --pilot' if pilot else ''}",
-        )
+    _require_unfrozen(lab, again=again, pilot=pilot)
     if not lab.workspace.task_ids():
         raise PhaseError("there are no tasks", hint="run: labkit task new")
     found = survey(lab, frozen=False)
@@ -73,6 +64,20 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     replace(lab.workspace.suite, suite_text(suite))
     lab.log(person, "freeze", subject=suite.version, digests={"plan": suite.plan})
     _tell(lab, suite)
+
+
+def _require_unfrozen(lab: Lab, *, again: bool, pilot: bool) -> None:
+    """Refuse what would replace a frozen suite, unless that is what was asked for."""
+    if lab.workspace.further_plans():
+        raise PhaseError(
+            "attempts were added to the frozen plan already: the study has begun",
+            hint="start a new lab for new tasks",
+        )
+    if lab.workspace.suite.exists() and not again:
+        raise PhaseError(
+            "the suite is frozen already",
+            hint=f"before the first run: labkit task freeze --again{' --pilot' if pilot else ''}",
+        )
 
 
 def _refuse(errors: list[Finding]) -> None:

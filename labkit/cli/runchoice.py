@@ -1,17 +1,14 @@
 """Which runs `labkit task run` is to do, and who may do them."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from labkit.cli.chosen import meant_runs
 from labkit.cli.lab import Lab
-from labkit.configurations import Configuration
-from labkit.errors import InputError, refuse
+from labkit.errors import InputError
 from labkit.evidence import ran_by_others
 from labkit.fields import counted
-from labkit.model import ConfigurationId
 from labkit.phases import progress
 from labkit.plan import PlannedRun
 from labkit.settings import Person
@@ -87,30 +84,3 @@ def foreign_runs(lab: Lab, runs: Sequence[PlannedRun]) -> tuple[PlannedRun, ...]
         for item in progress(lab.workspace).planned
         if item.run in mine and item.runner != mine[item.run]
     )
-
-
-def require_own_logins(
-    runs: Sequence[PlannedRun],
-    foreign: Sequence[PlannedRun],
-    configurations: Mapping[ConfigurationId, Configuration],
-) -> None:
-    """Refuse runs that a personal subscription would pay for where its terms do not allow it."""
-    paid = {letter for letter, found in configurations.items() if found.login == "subscription"}
-    problems = []
-    if is_ci():
-        problems += [
-            f"configuration {letter} is paid by a personal subscription: "
-            "it runs for its owner, not in CI"
-            for letter in sorted({item.run.configuration for item in runs} & paid)
-        ]
-    problems += [
-        f"{item.run} is paid by a personal subscription and is planned for {item.runner}"
-        for item in foreign
-        if item.run.configuration in paid
-    ]
-    refuse(problems, hint="its owner runs it, or the configuration pays with a key: login: key")
-
-
-def is_ci() -> bool:
-    """Tell whether this is a machine of a CI service."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labkit.cli import dryrun, smoking
+from labkit.cli.arming import require_subscriptions_allowed
 from labkit.cli.console import Pace, ask, say
 from labkit.cli.interrupts import heeding
 from labkit.cli.lab import Lab, now
 from labkit.cli.purse import Purse, shelf_of
-from labkit.cli.runchoice import Asked, Scope, foreign_runs, require_own_logins, to_do
+from labkit.cli.runchoice import Asked, Scope, foreign_runs, to_do
 from labkit.cli.runtold import Told, open_pairs, what_is_left
 from labkit.cli.seen import seen
 from labkit.cli.sessions import open_session, runner
@@ -95,8 +96,7 @@ def _work(lab: Lab, person: Person, asked: Asked) -> Work:
 def _require_allowed(work: Work) -> None:
     """Refuse what a login's terms forbid; ask before others' runs are taken over."""
     foreign = () if work.is_smoke else foreign_runs(work.lab, work.meant)
-    arms = {found.id: found for found in read_configurations(work.lab.workspace)}
-    require_own_logins(work.meant, foreign, arms)
+    require_subscriptions_allowed(work.lab, work.meant, work.person)
     if foreign and not work.asked.yes:
         names = " and ".join(sorted({str(item.runner) for item in foreign}))
         ask(
@@ -143,6 +143,7 @@ def _perform(work: Work, purse: Purse) -> Stop:
     told = Told(Pace(len(work.meant)))
     opened, ready = open_session(
         work.lab,
+        work.person,
         work.meant,
         work.asked.sandbox,
         lambda event: _tell(work, event, told),

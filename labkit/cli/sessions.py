@@ -1,6 +1,6 @@
 """What every kind of run starts from: who may run, in which sandbox, with which environments."""
 
-from labkit.cli.arming import ready_arms
+from labkit.cli.arming import ready_arms, require_subscriptions_allowed
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
 from labkit.cli.sandboxes import open_sandbox, provide
@@ -35,6 +35,7 @@ def runner(lab: Lab, me: str, *, adds: bool = True, logs: bool = True) -> Person
 
 def open_session(
     lab: Lab,
+    person: Person,
     planned: tuple[PlannedRun, ...],
     sandbox_name: str,
     listener: Listener,
@@ -45,6 +46,7 @@ def open_session(
 
     Without `frozen_arms` configurations may be others than those that were frozen.
     """
+    require_subscriptions_allowed(lab, planned, person)
     tasks = lab.tasks()
     suite = lab.frozen_suite(tasks, configurations_too=frozen_arms)
     require_nothing_readable(lab.workspace, suite)

@@ -22,16 +22,18 @@ from labkit.sandbox.engine import engine_errors
 from labkit.sandbox.interface import CHANNEL, SidecarSpec
 from labkit.sandbox.owner import Owner
 from labkit.sandbox.remains import remove_container, remove_volume
-from labkit.sandbox.sidecar_image import sidecar_image
+from labkit.sandbox.sidecar_image import SidecarImages
 
 _MEMORY = 512 * MIB
 _PROCESSES = 64
 
 
 @contextlib.contextmanager
-def container_beside(client: docker.APIClient, spec: SidecarSpec) -> Iterator[Beside]:
+def container_beside(
+    client: docker.APIClient, images: SidecarImages, spec: SidecarSpec
+) -> Iterator[Beside]:
     """Start the program in a container, with a volume; see `SidecarSandbox.sidecar`."""
-    image = sidecar_image(client, spec)
+    image = images.get(spec)
     labels = {**spec.labels, "labkit": "1", "labkit.owner": Owner.current().text()}
     with contextlib.ExitStack() as stack:
         volume = stack.enter_context(_volume(client, labels))

@@ -33,6 +33,7 @@ from labkit.sandbox.keyboard import typing
 from labkit.sandbox.killing import Killer
 from labkit.sandbox.prepared import Furnishing, Prepared, PreparedImages
 from labkit.sandbox.remains import orphans, remove_container
+from labkit.sandbox.sidecar_image import SidecarImages
 from labkit.sandbox.streams import CHUNK, Output, keep_whole, read_whole
 
 _GRACE = 30
@@ -52,6 +53,7 @@ class DockerSandbox:
         self._api = client
         self._cpus = cpus
         self._images = PreparedImages(client)
+        self._beside = SidecarImages(client)
 
     @classmethod
     def connect(cls) -> Self:
@@ -85,7 +87,7 @@ class DockerSandbox:
 
     def sidecar(self, spec: SidecarSpec) -> AbstractContextManager[Sidecar]:
         """Start a container with a network beside commands; see `SidecarSandbox.sidecar`."""
-        return container_beside(self._api, spec)
+        return container_beside(self._api, self._beside, spec)
 
     def leftovers(self) -> tuple[str, ...]:
         """Name the containers and volumes whose labkit process is gone."""

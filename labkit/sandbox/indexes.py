@@ -144,6 +144,13 @@ def _settings_text(settings: Mapping[str, Mapping[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _beside(path: Path) -> set[Path]:
+    """Return where the pages of an index that lies in a folder point to: mirrors are made so."""
+    if path.name != "simple":
+        return set()
+    return {each for name in ("files", "packages") if (each := path.parent / name).is_dir()}
+
+
 def _folders(text: str) -> Iterator[Path]:
     """Yield the folders of this machine that settings name, the outer one where one holds another.
 
@@ -154,6 +161,7 @@ def _folders(text: str) -> Iterator[Path]:
         path = Path(unquote(urlsplit(word).path) if word.startswith("file:") else word)
         if path.is_dir() and not str(path).startswith(tuple(f"{top}/" for top in _SYSTEM)):
             named.add(path)
+            named |= _beside(path)
     for path in sorted(named):
         if path != Path("/") and not any(other in path.parents for other in named):
             yield path

@@ -20,20 +20,31 @@ from labkit.sandbox.owner import Owner
 REPOSITORY = "labkit-sidecar"
 SITE = "/opt/labkit/sidecar"
 _COMPILE = ["python3", "-m", "compileall", "-q", "-j", "1", SITE]
-_MAKING = threading.Lock()
-"""Held by the run that makes an image; others then find it."""
 
 
-def sidecar_image(client: docker.APIClient, spec: SidecarSpec) -> str:
-    """Return the name of the image for a sidecar, made when it is not there."""
-    base = ensure_image(client, BASE_TAG, progress=lambda _: None)
-    tar = _site(spec)
-    digest = hashlib.sha256(base.encode() + tar).hexdigest()[:16]
-    name = f"{REPOSITORY}:{digest}"
-    with _MAKING:
-        if image_id(client, name) is None:
-            _make(client, base, name, tar)
-    return name
+class SidecarImages:
+    """The images of one engine for sidecars: looked up once, and made by one run at a time."""
+
+    def __init__(self, client: docker.APIClient) -> None:
+        self._api = client
+        self._known: dict[tuple[object, ...], str] = {}
+        self._lock = threading.Lock()
+
+    def get(self, spec: SidecarSpec) -> str:
+        """Return the name of the image for a sidecar, made when it is not there."""
+        key = (spec.packages, tuple(sorted(spec.folders.items())))
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = self._find(spec)
+            return self._known[key]
+
+    def _find(self, spec: SidecarSpec) -> str:
+        base = ensure_image(self._api, BASE_TAG, progress=lambda _: None)
+        tar = _site(spec)
+        name = f"{REPOSITORY}:{hashlib.sha256(base.encode() + tar).hexdigest()[:16]}"
+        if image_id(self._api, name) is None:
+            _make(self._api, base, name, tar)
+        return name
 
 
 def _site(spec: SidecarSpec) -> bytes:

@@ -5,7 +5,7 @@ from labkit.transcripts.plain import Plain
 from labkit.transcripts.scripted import Scripted
 
 _FIRST_BYTES = 64 * 1024
-READERS: tuple[Reader, ...] = (Scripted(),)
+READERS: tuple[Reader, ...] = (Scripted(), Scripted("callable"))
 
 
 def read_transcript(data: bytes, *, agent: str | None = None) -> Transcript:

@@ -19,30 +19,35 @@ _CUT = re.compile(r"^\[\.\.\. \d+ cut \.\.\.\]$", re.MULTILINE)
 
 
 class Scripted:
-    """Reads what the player of scripted steps writes to its standard output."""
+    """Reads what the player of scripted steps writes to its standard output.
 
-    name = NAME
+    The player of callables writes the same events under its own name.
+    """
+
+    def __init__(self, name: str = NAME) -> None:
+        self.name = name
 
     def claims(self, first_lines: bytes) -> bool:
         """Whether the first line is the player's own start event."""
-        return _is_start(json_object(first_lines.split(b"\n", 1)[0]))
+        return _is_start(json_object(first_lines.split(b"\n", 1)[0]), self.name)
 
     def read(self, data: bytes) -> Transcript:
         """Read every line; what is not an event of this format becomes a gap."""
-        reading = _Reading()
+        reading = _Reading(self.name)
         for number, line in numbered(data):
             reading.take(number, line)
         return reading.result()
 
 
-def _is_start(event: dict[str, Any] | None) -> bool:
-    return event is not None and event.get("type") == "start" and event.get("agent") == NAME
+def _is_start(event: dict[str, Any] | None, name: str) -> bool:
+    return event is not None and event.get("type") == "start" and event.get("agent") == name
 
 
 @dataclass(slots=True)
 class _Reading:
     """What has been read so far."""
 
+    name: str
     steps: list[Step] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
     cwd: str | None = None
@@ -59,7 +64,7 @@ class _Reading:
             self.gaps.append(f"line {number} stands after the end")
         elif event is None:
             self.gaps.append(f"line {number} is not a whole JSON object")
-        elif _is_start(event) and not self.started:
+        elif _is_start(event, self.name) and not self.started:
             self.started = True
             self.cwd = _text(event, "cwd")
         else:
@@ -84,7 +89,7 @@ class _Reading:
         ]
         gaps = [*self.gaps, *unanswered]
         return Transcript(
-            format=NAME,
+            format=self.name,
             steps=tuple(self.steps),
             final_message=self.last_words,
             turns=len(self.steps),

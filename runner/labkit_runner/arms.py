@@ -108,14 +108,7 @@ def with_route(
         return replace(
             arm,
             agent=Subscribed(arm.agent, login),
-            route=TunnelRoute(
-                sandbox=sandbox,
-                login=login,
-                plain=GatewayRoute(
-                    sandbox=sandbox,
-                    terms=Terms(provider=arm.provider, key="", caps=settings.caps),
-                ),
-            ),
+            route=TunnelRoute(sandbox=sandbox, login=login),
             masker=login.masker,
         )
     terms = Terms(
@@ -125,15 +118,3 @@ def with_route(
         turn_cap=arm.configuration.turn_cap,
     )
     return replace(arm, route=GatewayRoute(sandbox=sandbox, terms=terms))
-
-
-def rehearsed(arm: Arm) -> tuple[Arm, Route]:
-    """Return an arm as it is rehearsed, and its way: without a subscription's login.
-
-    A vendor's host cannot be a script, and no login is needed to find out whether an agent works.
-    """
-    assert arm.route is not None  # noqa: S101 - nobody rehearses what asks no model
-    if not isinstance(arm.agent, Subscribed):
-        return arm, arm.route
-    configuration = replace(arm.configuration, login="key")
-    return replace(arm, agent=arm.agent.agent, configuration=configuration), arm.route

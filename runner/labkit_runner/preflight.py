@@ -1,10 +1,13 @@
 """What must hold before the first run: the frozen suite unchanged, no hidden test readable here."""
 
+import os
+
 from labkit.configurations import Configuration
 from labkit.corrections import read_corrections
 from labkit.errors import IntegrityError, PhaseError
 from labkit.evidence import unvouched_plans
 from labkit.fields import canonical_json, first_words, read_bytes
+from labkit.instructions import read_instructions
 from labkit.model import TaskId
 from labkit.readable import Known, still_readable
 from labkit.suite import (
@@ -82,12 +85,25 @@ def task_change(frozen: FrozenTask, task: Task | None) -> str | None:
 
 
 def configuration_digest(workspace: Workspace, configuration: Configuration) -> str:
-    """Return the digest of everything that shapes a configuration's runs, step files included."""
+    """Return the digest of everything that shapes a configuration's runs, its files included.
+
+    These are its step files, its instructions and the file of its callable.
+    """
+    configs = workspace.evals / "configs"
     steps: dict[str, str] = {}
     if configuration.steps:
-        folder = workspace.evals / "configs" / configuration.steps
+        folder = configs / configuration.steps
         steps = {path.name: digest(path.read_bytes()) for path in sorted(folder.glob("*.yaml"))}
-    return digest(canonical_json({"facts": configuration.facts(), "steps": steps}))
+    pinned: dict[str, object] = {"facts": configuration.facts(), "steps": steps}
+    files: dict[str, str] = {}
+    if configuration.callable:
+        name = configuration.callable.rpartition(":")[0]
+        files = {name: digest(read_bytes(configs / name))}
+    files |= {
+        os.fsdecode(entry.path): f"{entry.kind} {digest(entry.data)}"
+        for entry in read_instructions(workspace, configuration.instructions)
+    }
+    return digest(canonical_json(pinned | ({"files": files} if files else {})))
 
 
 def require_nothing_readable(workspace: Workspace, suite: Suite) -> None:

@@ -7,7 +7,7 @@ program that does not start, an inner sandbox that fails in silence, a way that 
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from labkit.errors import InfrastructureError, InputError
 from labkit.model import Api, Ending
 from labkit.records import RunRecord
 from labkit_runner.attempt import perform
-from labkit_runner.job import Bench, Job, Route
+from labkit_runner.job import Bench, Job
 from labkit_runner.rehearsal.play import Played, playing
 from labkit_runner.rehearsal.script import Script
 
@@ -24,18 +24,17 @@ _PROMPT = f"This is a rehearsal. Write the word done into the file {_FILE}.\n"
 _SECONDS = 180.0
 
 
-def rehearse(bench: Bench, job: Job, route_to: Callable[[str], Route]) -> None:
+def rehearse(bench: Bench, job: Job) -> None:
     """Play a short session with a job's agent; raises InputError with everything that is broken.
 
-    `job` is any run of the configuration: only what it starts from is used. `route_to` makes the
-    way to a model at an address of this machine.
+    `job` is any run of the configuration that has a route: only what it starts from is used.
     """
     script = Script(turns=job.agent.rehearsed(f"echo done > {_FILE}"))
     with playing(script) as played, tempfile.TemporaryDirectory(prefix="labkit-rehearsal-") as made:
         trial = replace(
             job,
             task=replace(job.task, prompt=_PROMPT),
-            route=route_to(_url(played, job.api)),
+            route=job.route.to(_url(played, job.api)) if job.route else None,
         )
         limits = replace(bench.limits, seconds=min(bench.limits.seconds, _SECONDS))
         folder = Path(made, "run")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from labkit.building import (
     Surroundings,
 )
+from labkit.configurations import SUBSCRIPTION
 from labkit.errors import InputError, ToolError, refuse
 from labkit.instructions import instructing, read_instructions
 from labkit.model import ConfigurationId, RunId, TaskId
@@ -14,7 +15,7 @@ from labkit.records import MissingRecord, RunRecord, load_missing
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit_runner.agents.interface import WORKSPACE
-from labkit_runner.arms import Arm, rehearsed
+from labkit_runner.arms import Arm
 from labkit_runner.attempt import perform, request
 from labkit_runner.crew import Crew, Gate
 from labkit_runner.ground import Grounds, building
@@ -99,11 +100,11 @@ class Session:
         first = {item.run.configuration: item for item in reversed(planned)}
         for configuration, item in sorted(first.items()):
             arm = self.arms[configuration]
-            if arm.route is not None and arm.agent.rehearsed("true"):
+            # A subscription's tunnels lead to its vendor alone: no script can stand there.
+            here = arm.route is not None and arm.configuration.login != SUBSCRIPTION
+            if here and arm.agent.rehearsed("true"):
                 tell(arm)
-                trial, route = rehearsed(arm)
-                job = replace(self.job(item), configuration=trial.configuration, agent=trial.agent)
-                rehearse(self.bench, job, route.to)
+                rehearse(self.bench, self.job(item))
 
     def _last_reason(self, run: RunId) -> str:
         return load_missing(self._shelf.lost(run)).reasons[-1]

@@ -16,6 +16,10 @@ from labkit.workspace import Workspace, replace
 
 C = ConfigurationId("C")
 PLAIN = {"id": "A", "agent": "command", "model": "m", "command": ["agent", "{prompt}"]}
+MINE = {"agent": "callable", "command": None}
+CLAUDE = {"agent": "claude-code", "command": None}
+GEMINI = {"agent": "gemini-cli", "command": None}
+SCRIPTED = {"agent": "scripted", "command": None, "steps": "steps/A"}
 
 
 def written(folder: Path, **changes: object) -> Workspace:
@@ -52,6 +56,25 @@ def test_a_configuration_is_read_with_its_defaults(tmp_path: Path) -> None:
         ({"agent": "scripted", "steps": "steps/B"}, "there is no folder configs/steps/B"),
         ({"agent": "scripted", "steps": "../tasks"}, "is not a folder below configs/"),
         ({"agent": "scripted", "steps": "/etc"}, "is not a folder below configs/"),
+        (
+            {"agent": "callable", "command": None},
+            'the callable agent needs "callable: agents/mine.py:solve"',
+        ),
+        (MINE | {"callable": "mine.py"}, "'mine.py' names no function: write agents/mine.py:solve"),
+        (MINE | {"callable": "mine.py:a b"}, "names no function"),
+        (MINE | {"callable": "../mine.py:f"}, "'../mine.py' is not a file below configs/"),
+        (MINE | {"callable": "none.py:f"}, "line 4: there is no file configs/none.py"),
+        ({"steps": "steps/A"}, "line 7: the command agent does not take steps: take it out"),
+        ({"arguments": ["x"]}, "the command agent does not take arguments: it has no command line"),
+        (CLAUDE | {"install": ["x"]}, "does not take install: labkit installs it: take it out"),
+        ({"login": "subscription"}, "subscriptions for claude-code and codex only"),
+        (GEMINI | {"login": "subscription"}, "line 4: there are subscriptions for claude-code"),
+        ({"provider": "acme"}, "no provider 'acme': labkit.yaml has anthropic, gemini, openai"),
+        (
+            CLAUDE | {"provider": "openai"},
+            "openai speaks openai-responses, and claude-code speaks anthropic-messages: choose",
+        ),
+        (SCRIPTED | {"provider": "openai"}, "does not take provider: it asks no model"),
         ({"modle": "x"}, 'unknown field "modle", did you mean "model"?'),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
@@ -63,6 +86,35 @@ def test_a_bad_field_is_told_with_its_mend(
         read_configuration(written(tmp_path, **changes), A)
     assert told in "\n".join(caught.value.problems)
     assert len(caught.value.problems) <= 2
+
+
+def test_all_problems_of_an_agents_fields_are_told_at_once(tmp_path: Path) -> None:
+    changes = CLAUDE | {"install": ["x"], "steps": "s", "provider": "gemini", "callable": "x"}
+    with pytest.raises(InputError) as caught:
+        read_configuration(written(tmp_path, **changes), A)
+    told = "\n".join(caught.value.problems)
+    assert all(each in told for each in ("install", "steps", "callable", "provider gemini"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        CLAUDE | {"login": "subscription", "effort": "high", "arguments": ["--x"]},
+        GEMINI | {"provider": "gemini"},
+        {"provider": "openai-chat", "install": ["pip install x"]},
+        {"provider": "mine"},
+        MINE | {"callable": "agents/mine.py:solve", "install": ["pip install x"]},
+        SCRIPTED | {"effort": "high"},
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_what_an_agent_takes_is_taken(tmp_path: Path, changes: dict[str, object]) -> None:
+    workspace = written(tmp_path, **changes)
+    (workspace.evals / "configs" / "agents").mkdir()
+    (workspace.evals / "configs" / "agents" / "mine.py").touch()
+    mine = {"mine": {"api": "openai-chat", "url": "http://localhost:8000/v1"}}
+    replace(workspace.settings, dump_yaml({"team": "t", "providers": mine}))
+    assert read_configuration(workspace, A).agent == changes.get("agent", "command")
 
 
 def test_an_unknown_configuration_is_an_error(tmp_path: Path) -> None:

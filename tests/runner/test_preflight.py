@@ -131,3 +131,21 @@ def test_a_readable_hidden_test_stops_the_run(
     assert str(place(workspace)) in "\n".join(caught.value.problems) or "drafts" in str(
         caught.value
     )
+
+
+def test_the_files_of_a_configuration_are_pinned(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    configs = workspace.evals / "configs"
+    write_file(configs / "mine.py", "def solve(task, workdir): ...\n")
+    write_file(configs / "with" / "AGENTS.md", "Be brief.\n")
+    plain = a_configuration(A, steps="")
+    seen = {configuration_digest(workspace, plain)}
+    for configuration in (
+        replace(plain, callable="mine.py:solve"),
+        replace(plain, instructions="with"),
+    ):
+        seen.add(configuration_digest(workspace, configuration))
+        name = "mine.py" if configuration.callable else "with/docs/rules.md"
+        write_file(configs / name, "# changed\n")
+        seen.add(configuration_digest(workspace, configuration))
+    assert len(seen) == 5

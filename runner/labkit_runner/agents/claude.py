@@ -27,10 +27,11 @@ from labkit_runner.agents.words import ENDPOINT, LABKITS, PROTECTION, check_word
 from labkit_runner.rehearsal.script import ToolCall, Turn
 
 MANAGED = "/etc/claude-code"
+_TOOLS = ("Agent", "Bash", "Edit", "NotebookEdit", "Read", "Skill", "Task", "Write")
 WEB_TOOLS = ("WebFetch", "WebSearch")
 _PROGRAM = f"{PROGRAMS}/claude"
-_VENDOR = "https://api.anthropic.com"
 _COMMAND = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
+_VENDOR = "https://api.anthropic.com"
 _SAY_IT = "belongs into the configuration's own field of that name"
 _PLATFORMS = tuple(
     f"CLAUDE_CODE_USE_{each}"
@@ -46,7 +47,12 @@ _PLATFORMS = tuple(
 )
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
-_NOTHING = ("ANTHROPIC_UNIX_SOCKET", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_EXTRA_BODY")
+_NOTHING = (
+    "ANTHROPIC_UNIX_SOCKET",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_EXTRA_BODY",
+    "CLAUDE_CODE_SHELL_PREFIX",
+)
 _OPTIONS = {
     **dict.fromkeys(("--model", "--effort"), _SAY_IT),
     "--max-turns": "belongs into the field turn_cap",
@@ -200,7 +206,14 @@ def _managed(configuration: Configuration) -> Entry:
         "gcpAuthRefresh": "true",
         "otelHeadersHelper": "true",
         "model": configuration.model,
-        "permissions": {"deny": list(WEB_TOOLS)},
+        # Allowed by name as well: a workspace can forbid the mode in which all is allowed, and its
+        # own inner sandbox cannot work in a container.
+        "permissions": {
+            "defaultMode": "dontAsk",
+            "allow": list(_TOOLS),
+            "deny": list(WEB_TOOLS),
+        },
+        "sandbox": {"enabled": False},
         "env": held,
     }
     if configuration.login == SUBSCRIPTION:

@@ -3,15 +3,19 @@
 from labkit.archive import Entry, Kind
 from labkit.configurations import Configuration
 from labkit.model import Api
+from labkit_runner.agents.endpoints import check_settings, endpoint
 from labkit_runner.agents.interface import INPUTS, Account, Launch, Left, Request, Said
 from labkit_runner.rehearsal.script import Turn
 
 
 class CommandAgent:
-    """Starts `configuration.command`; `{prompt}` and `{prompt_file}` stand for the prompt."""
+    """Starts `configuration.command`; `{prompt}` and `{prompt_file}` stand for the prompt.
+
+    It is given a way to a model where the configuration names a provider.
+    """
 
     name = "command"
-    apis: tuple[Api, ...] = ()
+    apis: tuple[Api, ...] = tuple(Api)
     provider = ""
     usual_version = ""
     memory: tuple[str, ...] = ()
@@ -44,6 +48,7 @@ class CommandAgent:
     def launch(self, request: Request) -> Launch:
         """Return the command with the prompt filled in; settings become its environment."""
         configuration = request.configuration
+        check_settings(configuration, request.api)
         prompt_file = f"{INPUTS}/prompt.txt"
         argv = tuple(
             word.replace("{prompt_file}", prompt_file).replace("{prompt}", request.prompt)
@@ -59,7 +64,7 @@ class CommandAgent:
         return Launch(
             argv=argv,
             inputs=(Entry(path=b"prompt.txt", kind=Kind.FILE, data=request.prompt.encode()),),
-            environment={**told, **configuration.settings},
+            environment={**told, **endpoint(request.api), **configuration.settings},
             version=configuration.agent_version,
             transcript="transcript.txt",
         )

@@ -1,10 +1,12 @@
 """Which class drives which agent name."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from labkit.configurations import AGENTS
+from labkit.agentfields import AGENTS
 from labkit.errors import InputError
 from labkit.workspace import Workspace
+from labkit_runner.agents.callable import CallableAgent
 from labkit_runner.agents.claude import ClaudeCode
 from labkit_runner.agents.codex import Codex
 from labkit_runner.agents.command import CommandAgent
@@ -22,12 +24,17 @@ _MADE: Mapping[str, Callable[[], Agent]] = {
     "opencode": OpenCode,
     "command": CommandAgent,
 }
+_OF_FILES: Mapping[str, Callable[[Path], Agent]] = {
+    "callable": CallableAgent,
+    "scripted": ScriptedAgent,
+}
+"""These play what lies below configs/."""
 
 
 def agent_named(name: str, workspace: Workspace) -> Agent:
     """Return the agent of that name; raises InputError when labkit knows none."""
-    if name == "scripted":
-        return ScriptedAgent(workspace.evals / "configs")
+    if name in _OF_FILES:
+        return _OF_FILES[name](workspace.evals / "configs")
     if name not in _MADE:
         raise InputError(f"no agent is called {name!r}", hint=f"use {', '.join(AGENTS)}")
     return _MADE[name]()

@@ -145,6 +145,15 @@ def test_settings_files_and_the_files_they_name_are_brought(home: Path, tmp_path
     assert found.folders == (mirror,)
 
 
+def test_what_the_pages_of_a_local_index_point_to_comes_along(tmp_path: Path, home: Path) -> None:
+    assert home.is_dir()
+    for name in ("simple", "files", "packages", "other"):
+        (tmp_path / "mirror" / name).mkdir(parents=True)
+    found = read_indexes({"PIP_INDEX_URL": f"file://{tmp_path}/mirror/simple"})
+    assert [path.name for path in found.folders] == ["files", "packages", "simple"]
+    assert not read_indexes({"PIP_FIND_LINKS": f"{tmp_path}/mirror/other"}).folders[1:]
+
+
 def test_pips_own_word_for_no_settings_is_heeded(home: Path) -> None:
     (home / ".pip").mkdir()
     (home / ".pip" / "pip.conf").write_text("[global]\nindex-url = https://x.invalid\n")

@@ -9,7 +9,7 @@ from labkit.model import Ended, Ending
 from labkit.sandbox.interface import SidecarSandbox
 from labkit_runner.rehearsal.script import Script
 
-AGENTS = ["claude-code", "codex"]
+AGENTS = ["claude-code", "codex", "mini-swe-agent"]
 
 
 @pytest.mark.parametrize("name", AGENTS)
