@@ -1,51 +1,34 @@
 """What `labkit task run` does for runs by hand: --manual, --export, --finish, --abandon."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from labkit.cli.console import ask, say
+from labkit.cli.byhandend import Answers, Desk, finish_session, take_in
+from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
-from labkit.cli.runchoice import require_own_logins
-from labkit.cli.running import catch_up, record
+from labkit.cli.running import catch_up
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configuration, read_configurations
+from labkit.configurations import read_configuration
 from labkit.errors import InfrastructureError, InputError, PhaseError, ToolError
-from labkit.fields import counted
-from labkit.graders.folder import Unreadable, read_inside
 from labkit.lock import only_one
 from labkit.model import RunId
 from labkit.phases import progress
 from labkit.plan import PlannedRun
-from labkit.records import RunRecord
 from labkit.settings import Person
 from labkit_runner import manual
 from labkit_runner import manualexport as export
 from labkit_runner.attempt import perform
-from labkit_runner.capture import read_sessions
-from labkit_runner.manual import Begun, ByHand, Told, Way
+from labkit_runner.manual import Begun, ByHand, Way
 from labkit_runner.ownterminal import OwnTerminal
-from labkit_runner.preflight import require_nothing_readable
 from labkit_runner.session import Session
 from labkit_runner.voided import void, void_partial
 
 BEGAN, ABANDONED = "begin by hand", "abandon by hand"
 """What a member's log says of runs by hand, before it tells of the finished run."""
 _MOST_SHOWN = 1 << 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What options said already of the end of a run; what they did not say is asked."""
-
-    folder: Path | None = None
-    transcripts: tuple[Path, ...] = ()
-    minutes: float | None = None
-    count: int | None = None
-    lines: tuple[str, ...] = ()
-    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,28 +56,6 @@ def by_hand(me: str, runs: Sequence[str], asked: Asked, answers: Answers, sandbo
     return _give_up(me, asked.abandon, asked.because)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
-    """One person's one run, while the lab is theirs alone."""
-
-    lab: Lab
-    person: Person
-    planned: PlannedRun
-
-    @property
-    def run(self) -> RunId:
-        return self.planned.run
-
-    def begun(self) -> Begun:
-        """Return how the run was begun; refuses one that was not."""
-        found = manual.read_begun(self.lab.workspace, self.run)
-        if found is None:
-            raise PhaseError(
-                f"{self.run} is not begun by hand", hint=f"labkit task run --manual {self.run}"
-            )
-        return found
-
-
 def _do(me: str, run: str, out: Path | None, sandbox_name: str) -> int:
     """Begin a run by hand: in a session here, or in a folder for another machine."""
     with _desk(me, run) as desk:
@@ -118,9 +79,9 @@ def _complete(me: str, run: str, answers: Answers) -> int:
     with _desk(me, run) as desk:
         begun = desk.begun()
         if begun.way is Way.EXPORT:
-            _take_in(desk, begun, answers)
+            take_in(desk, begun, answers)
         elif manual.session_of(desk.lab.workspace, desk.run).is_dir():
-            _finish(desk, begun, answers)
+            finish_session(desk, begun, answers)
         else:
             raise PhaseError(
                 f"the session of {desk.run} left nothing: it was interrupted",
@@ -142,7 +103,7 @@ def _give_up(me: str, run: str, why: str) -> int:
 
 
 @contextmanager
-def _desk(me: str, run: str) -> Iterator[_Desk]:
+def _desk(me: str, run: str) -> Iterator[Desk]:
     """Give a member's own planned run that is not done, with nobody else at work in the lab."""
     lab = Lab.open()
     person = runner(lab, me)
@@ -152,7 +113,7 @@ def _desk(me: str, run: str) -> Iterator[_Desk]:
         for lost in void_partial(lab.workspace.by_hand, lab.workspace.voided, when):
             say(f"the session of {lost} was interrupted: what it left is in evals/voided/")
         catch_up(lab, person)
-        yield _Desk(lab=lab, person=person, planned=_own(lab, person, wanted))
+        yield Desk(lab=lab, person=person, planned=_own(lab, person, wanted))
 
 
 def _own(lab: Lab, person: Person, run: RunId) -> PlannedRun:
@@ -168,7 +129,7 @@ def _own(lab: Lab, person: Person, run: RunId) -> PlannedRun:
     return found[0]
 
 
-def _begin(desk: _Desk, way: Way, suite_version: str, folder: str = "") -> Begun:
+def _begin(desk: Desk, way: Way, suite_version: str, folder: str = "") -> Begun:
     begun = Begun(
         run=desk.run,
         runner=str(desk.person.name),
@@ -182,7 +143,7 @@ def _begin(desk: _Desk, way: Way, suite_version: str, folder: str = "") -> Begun
     return begun
 
 
-def _sit(desk: _Desk, sandbox_name: str) -> int:
+def _sit(desk: Desk, sandbox_name: str) -> int:
     """Open a session in the sandbox, and ask about it when it is over."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError(
@@ -211,16 +172,14 @@ def _sit(desk: _Desk, sandbox_name: str) -> int:
         raise
     say(f"{desk.run}: {found.ending} after {found.seconds / 60:.1f} min")
     try:
-        _finish(desk, begun, Answers())
+        finish_session(desk, begun, Answers())
     except InputError:
         say(f"the session is kept; tell the rest later: labkit task run --finish {desk.run}")
         raise
     return 0
 
 
-def _opened(desk: _Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, ...]]:
-    configurations = {each.id: each for each in read_configurations(desk.lab.workspace)}
-    require_own_logins((desk.planned,), (), configurations)
+def _opened(desk: Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, ...]]:
     try:
         return open_session(desk.lab, (desk.planned,), sandbox_name, lambda _: None)
     except ToolError as error:
@@ -232,93 +191,14 @@ def _opened(desk: _Desk, sandbox_name: str) -> tuple[Session, tuple[PlannedRun, 
         ) from error
 
 
-def _greet(desk: _Desk, prompt: str, seconds: float) -> None:
+def _greet(desk: Desk, prompt: str, seconds: float) -> None:
     say(f"{desk.run}: the clock runs, for at most {seconds / 60:g} min")
     say("----- the prompt, also in /labkit/prompt.txt: give it to the agent as it is")
     say(prompt.rstrip())
     say("----- answer only what the agent asks, and count how often; exit ends the run")
 
 
-def _finish(desk: _Desk, begun: Begun, answers: Answers) -> None:
-    """Ask what is not known, and make the run of a session here."""
-    session = manual.session_of(desk.lab.workspace, desk.run)
-    transcripts = _read_all(answers.transcripts) or _sessions(session)
-    if transcripts:
-        say(f"transcript: {next(iter(transcripts))}")
-    elif not answers.transcripts:
-        say("the agent left no transcript that labkit knows of in its own folder")
-        path = ask("transcript file of this machine (empty: there is none)", _existing)
-        transcripts = _read_all((path,)) if path else {}
-    told = _told(answers, transcripts)
-    found = manual.finish_session(desk.lab.workspace, begun, told, desk.lab.key(desk.person))
-    _done(desk, found)
-
-
-def _sessions(session: Path) -> dict[str, bytes]:
-    """Return the transcripts that the agent's own folder held, the longest first."""
-    found = read_sessions(session / "sessions.tar")
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
-
-
-def _existing(answer: str) -> Path | None:
-    if not answer:
-        return None
-    path = Path(answer).expanduser()
-    if not path.is_file():
-        raise InputError(f"there is no file {path}", hint="write its whole path")
-    return path
-
-
-def _read_all(paths: Sequence[Path]) -> dict[str, bytes]:
-    """Read transcripts; they may lie where an agent worked, so none is read through a link."""
-    found: dict[str, bytes] = {}
-    for path in paths:
-        data = read_inside(path.parent, path.name)
-        if isinstance(data, Unreadable):
-            raise InputError(f"--transcript {path}: {data.why}", hint="name the file itself")
-        if path.name in found:
-            raise InputError(f"two transcripts are called {path.name}", hint="rename one")
-        found[path.name] = data
-    return found
-
-
-def _told(answers: Answers, transcripts: Mapping[str, bytes]) -> Told:
-    count = answers.count
-    lines = list(answers.lines)
-    if count is None:
-        count = ask("interventions: how often did you step in", _whole)
-        while len(lines) < count:
-            lines.append(ask(f"intervention {len(lines) + 1} of {count}, in a line", _filled))
-        notes = answers.notes or ask("notes (empty: none)", str)
-    else:
-        notes = answers.notes
-    manual.require_lines(count, lines)
-    return Told(transcripts=transcripts, count=count, interventions=tuple(lines), notes=notes)
-
-
-def _whole(answer: str) -> int:
-    if not answer.isdecimal():
-        raise InputError(f"{answer!r} is not a number", hint="0 when you only gave the prompt")
-    return int(answer)
-
-
-def _filled(answer: str) -> str:
-    if not answer:
-        raise InputError("say in a few words what you did", hint='"told it to run the tests"')
-    return answer
-
-
-def _done(desk: _Desk, found: RunRecord) -> None:
-    record(desk.lab, desk.person, desk.run)
-    say(
-        f"{desk.run} is done: {found.seconds / 60:.1f} min, "
-        f"{counted(found.interventions, 'intervention')}"
-    )
-    for what in (*found.left_out, *found.remarks):
-        say(f"  {what}")
-
-
-def _write_out(desk: _Desk, folder: Path) -> None:
+def _write_out(desk: Desk, folder: Path) -> None:
     lab = desk.lab
     tasks = lab.tasks()
     suite = lab.frozen_suite(tasks)
@@ -341,37 +221,3 @@ def _write_out(desk: _Desk, folder: Path) -> None:
     export.write_export(folder, begun, start, task.prompt, about)
     _begin(desk, Way.EXPORT, suite.version, str(folder))
     say(f"{desk.run} is in {folder}: go on with its {export.README}")
-
-
-def _take_in(desk: _Desk, begun: Begun, answers: Answers) -> None:
-    """Make the run of an exported folder that came back."""
-    lab = desk.lab
-    if answers.minutes is None:
-        raise InputError("how long it took is not said", hint="--minutes M")
-    tasks = lab.tasks()
-    suite = lab.frozen_suite(tasks)
-    require_nothing_readable(lab.workspace, suite)
-    if begun.suite_version != suite.version:
-        raise PhaseError(
-            f"{desk.run} was exported from suite {begun.suite_version}, this is {suite.version}",
-            hint=f'labkit task run --abandon {desk.run} --because "another suite"',
-        )
-    folder = (answers.folder or Path(begun.folder)).expanduser()
-    configuration = read_configuration(lab.workspace, desk.run.configuration)
-    declaration = export.read_declaration(folder, begun)
-    start = export.start_of(lab.repository, lab.workspace, tasks[desk.run.task], configuration)
-    difference = export.read_workspace(folder, lab.repository, start)
-    brought = export.Brought(
-        declaration=declaration,
-        base_tree=start.base.tree,
-        difference=difference,
-        minutes=answers.minutes,
-        told=_told(answers, _read_all(answers.transcripts)),
-    )
-    facts = export.Facts(
-        planned=desk.planned,
-        configuration=configuration,
-        suite_version=suite.version,
-        deadline=lab.settings.run_limits.seconds,
-    )
-    _done(desk, export.finish_export(lab.workspace, begun, brought, facts, lab.key(desk.person)))

@@ -120,11 +120,11 @@ _Brought = tuple[Path | None, list[Path] | None, float | None, int | None, list[
 
 def start(me: str, runs: Sequence[str], what: _What, brought: _Brought, sandbox: str) -> int:
     """Do what the options ask for."""
-    from labkit.cli import byhand
+    from labkit.cli import byhand, byhandend
 
     manual, finish, abandon, export, because = what
     folder, transcripts, minutes, interventions, stepped, notes = brought
-    answers = byhand.Answers(
+    answers = byhandend.Answers(
         folder=folder,
         transcripts=tuple(transcripts or ()),
         minutes=minutes,

@@ -7,18 +7,16 @@ program of this machine works in it.
 import io
 import os
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from labkit.building import NOTHING_BUILT, Built
 from labkit.configurations import Configuration
 from labkit.errors import InputError, ToolError, not_written, refuse
 from labkit.export import Base, read_base, workspace_tar
-from labkit.fields import Document
 from labkit.git import Repository
-from labkit.graders.folder import Unreadable, entries_of, read_inside
+from labkit.graders.folder import Unreadable, entries_of
 from labkit.instructions import laid, read_instructions
 from labkit.model import Ended, Ending
 from labkit.plan import PlannedRun
@@ -29,18 +27,10 @@ from labkit.treediff import TreeDiff, diff_returned
 from labkit.workspace import Workspace
 from labkit_runner.attempt import new_folder
 from labkit_runner.manual import Begun, Told, forget, write_told
+from labkit_runner.manualform import FORM, Declaration, blank_form
 
-WORK, PROMPT, README, FORM = "workspace", "prompt.txt", "README.txt", "declaration.yaml"
-_PROMISES = {
-    "no_hidden_tests": "No hidden test and no draft of one could be read there.",
-    "no_evals": "No evals/ folder, no other run and no history of the project was there.",
-    "fresh_session": "The agent began a new session, without memory of earlier ones.",
-    "model_network_only": "The agent reached its model and nothing else of a network.",
-    "same_prompt": "The agent was asked what prompt.txt says, and nothing before it.",
-}
-_ENDS = (Ending.COMPLETED, Ending.TURN_CAP, Ending.REFUSED, Ending.AGENT_ERROR, Ending.DEADLINE)
+WORK, PROMPT, README = "workspace", "prompt.txt", "README.txt"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_MOST_FORM = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +64,7 @@ def write_export(folder: Path, begun: Begun, start: Start, prompt: str, about: s
         for name, text in (
             (PROMPT, prompt),
             (README, _readme(begun, about)),
-            (FORM, _form(begun)),
+            (FORM, blank_form(begun)),
         ):
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -123,96 +113,6 @@ Run {begun.run}, to be done by hand by {begun.runner}
 
 It was given up? labkit task run --abandon {begun.run} --because "why"
 """
-
-
-def _form(begun: Begun) -> str:
-    promises = "".join(f"# {text}\n{name}: false\n\n" for name, text in _PROMISES.items())
-    return f"""\
-# What you declare of this run. Your signature is put under it when you finish the run.
-run: {begun.run}
-by: {begun.runner}
-
-# The machine: "VirtualBox, Debian 12, user agent1".
-machine: ""
-
-# What keeps the agent apart from everything else there: "a VM of its own, shared folders off".
-isolated_by: ""
-
-# How the network is limited: "firewall: only api.anthropic.com".
-network: ""
-
-# The agent and the model as they say it themselves.
-agent_version: ""
-model: ""
-
-# When the agent was given the prompt, and when it was done: "2026-11-30T14:05+01:00".
-began: ""
-ended: ""
-
-# How it ended: {", ".join(_ENDS)}.
-ending: completed
-
-# Make each true that is true. A run for which one is not cannot count.
-{promises.rstrip()}
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
-    """declaration.yaml, filled in."""
-
-    facts: Mapping[str, object]
-    ending: Ending
-    began: datetime
-    minutes: float
-    """Between the two times."""
-    data: bytes
-
-
-def read_declaration(folder: Path, begun: Begun) -> Declaration:
-    """Read the form that came back; raises InputError with everything that it lacks."""
-    data = read_inside(folder, FORM)
-    if isinstance(data, Unreadable):
-        raise InputError(
-            f"{folder}: {data.why}", hint=f"the export had a {FORM}: fill it in and bring it back"
-        )
-    if len(data) > _MOST_FORM:
-        raise InputError(f"{folder / FORM} is too large", hint="fill in the form of the export")
-    form = Document(data, FORM)
-    form.named("run", str(begun.run))
-    form.named("by", begun.runner)
-    words = ("machine", "isolated_by", "network", "agent_version", "model")
-    facts: dict[str, object] = {name: form.filled(name) for name in words}
-    began, ended = _time(form, "began"), _time(form, "ended")
-    ending = form.word("ending", _ENDS, instead=Ending.COMPLETED)
-    for name, text in _PROMISES.items():
-        if not form.flag(name):
-            form.problem(name, f'"{name}" is not true: {text}')
-    if began and ended and ended <= began:
-        form.problem("ended", '"ended" is not after "began"')
-    form.finish(hint=f"fill in {folder / FORM}; what is not so cannot count as a run")
-    assert began is not None and ended is not None  # noqa: S101, PT018 - else there was a problem
-    facts |= {"began": began.isoformat(), "ended": ended.isoformat()}
-    return Declaration(
-        facts=facts | dict.fromkeys(_PROMISES, True),
-        ending=Ending(ending),
-        began=began,
-        minutes=(ended - began).total_seconds() / 60,
-        data=data,
-    )
-
-
-def _time(form: Document, name: str) -> datetime | None:
-    text = form.text(name)
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        form.problem(name, f'"{name}" must be a time with a zone: "2026-11-30T14:05+01:00"')
-        return None
-    if time.tzinfo is None:
-        form.problem(name, f'"{name}" has no zone: "{text}+01:00"')
-        return None
-    return time
 
 
 def read_workspace(folder: Path, repository: Repository, start: Start) -> TreeDiff:

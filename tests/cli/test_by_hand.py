@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cli.labs import ANA, BEN, Lab, heed_interrupts, labkit, planned, wait_for
 from persons import Person, at_a_terminal
+from sandboxes import BOTH
 
 from labkit.declarations import is_signed
 from labkit.evidence import load_intact
@@ -85,10 +86,15 @@ def fill_in_form(folder: Path, **changes: str) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_a_person_does_a_run_in_its_sandbox(lab_at: Callable[[str], Lab]) -> None:
+@pytest.mark.parametrize("name", BOTH)
+def test_a_person_does_a_run_in_its_sandbox(
+    lab_at: Callable[[str], Lab], name: str, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue(f"{name}_sandbox")
     lab = lab_at("frozen")
     run = own_run(lab)
-    with seated(lab, "task", "run", "--manual", run) as (person, program):
+    env = {"LABKIT_SANDBOX": name}
+    with seated(lab, "task", "run", "--manual", run, **env) as (person, program):
         person.waits_for("/labkit/prompt.txt")
         person.waits_for("$ ")
         person.types("test -s /labkit/prompt.txt && ls / && echo seen\r")
