@@ -358,7 +358,11 @@ def test_packed_requests_are_looked_into_and_passed_as_they_came(
         ("", b"[" * 100_000),
         ("gzip", gzip.compress(b" " * (65 << 20))),
     ],
-)
+    ids=[
+        "unknown coding", "no gzip", "gzip twice", "no zstd", "name twice", "a list", "no UTF-8",
+        "UTF-16", "deep", "a bomb",
+    ],
+)  # fmt: skip
 def test_a_body_that_cannot_be_read_is_not_sent_on(
     tmp_path: Path, coding: str, body: bytes
 ) -> None:
