@@ -29,6 +29,7 @@ ONLY_BESIDE = {
     "trap.txt": "a trap's",
     "transcript.txt": "another agent's",
     "missing": "broken runs",
+    "manual": "runs by hand that are not finished",
     "voided": "broken tries",
     "raw-smoke": "reruns apart from the study",
     "plan-2.csv": "attempts that were added",
@@ -173,6 +174,9 @@ def test_every_variable_is_read_and_every_read_one_is_told() -> None:
         "LABKIT_ANSWER",
         "LABKIT_CANDIDATE",
         "LABKIT_VENV",
+        "LABKIT_KEEPS",
+        "LABKIT_AGENT",
+        "LABKIT_GATEWAY_KEY",
     }
     read = {
         name
