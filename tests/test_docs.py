@@ -28,6 +28,10 @@ PLACES = {
 ONLY_BESIDE = {
     "trap.txt": "a trap's",
     "transcript.txt": "another agent's",
+    "transcript.json": "another agent's",
+    "wire.jsonl": "an agent's that asks a model",
+    "sessions.tar": "a real agent's",
+    "stdout.txt": "an agent's whose transcript is a file",
     "missing": "broken runs",
     "manual": "runs by hand that are not finished",
     "voided": "broken tries",
