@@ -104,7 +104,7 @@ class Lab:
             limits=self.limits,
             repository=self.project.repository,
             suite_version="v1",
-            workspace_id="test",
+            workspace_id=self.workspace.label,
             now=lambda: NOW,
         )
 

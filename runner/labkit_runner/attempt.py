@@ -124,14 +124,16 @@ def _spec(bench: Bench, job: Job, launch: Launch, *, channel: str, halt: Halt) -
     if channel:
         argv = ("python3", f"{INPUTS}/start.py", str(GATEWAY_PORT), f"{CHANNEL}/{SOCKET}", *argv)
         inputs = (*inputs, Entry(path=b"start.py", kind=Kind.FILE, data=_STARTER))
+    is_kept = bool(launch.sessions or launch.transcript_path)
     return Spec(
         argv=argv,
         image=place.image,
         returned=WORKSPACE,
         returned_tar=job.base_tar,
-        memory_folders=(INPUTS,),
+        # A folder that is handed over costs a volume: only where something of it is kept.
+        memory_folders=(INPUTS,) if is_kept else (INPUTS, HOME),
         streamed_tar=write_tar([*_below(INPUTS, inputs), *_below(HOME, launch.home)]),
-        home=HOME,
+        home=HOME if is_kept else "",
         fixed=launch.fixed,
         channel=channel,
         halt=halt,
