@@ -130,7 +130,8 @@ def test_a_run_killed_from_outside_is_infrastructure(project: Project, sandbox: 
     lab.steps(run_id(ONE), [{"run": "sleep 3; true"}, {"finish": "late"}])
 
     def kill() -> None:
-        while not sandbox.kill({"labkit.lab": "test", "labkit.run": str(run_id(ONE))}):
+        labels = {"labkit.lab": lab.workspace.label, "labkit.run": str(run_id(ONE))}
+        while not sandbox.kill(labels):
             time.sleep(0.05)
 
     killer = threading.Thread(target=kill)
