@@ -35,6 +35,8 @@ class Broken(StrEnum):
     """By Ctrl-C, or together with labkit itself."""
     ABANDONED = "abandoned"
     """By the person who did the run by hand."""
+    TAKEN_BACK = "taken_back"
+    """Nothing broke it: another member had done the same run."""
 
     @property
     def lasts(self) -> bool:

@@ -86,14 +86,6 @@ def void(voided: Path, run: RunId, error: InfrastructureError, when: str) -> Try
     return each
 
 
-def united(
-    *several: tuple[Mapping[str, object], ...],
-) -> tuple[Mapping[str, object], ...]:
-    """Return voided tries that several places tell of, each once, the earliest first."""
-    found = {json_text(dict(each)): each for tries in several for each in tries}
-    return tuple(sorted(found.values(), key=lambda each: str(each.get("when", ""))))
-
-
 def keep(voided: Path, run: RunId, each: Try, evidence: Path | None) -> Path:
     """Keep a voided try and its evidence below `voided`; return its folder."""
     count = sum(1 for _ in voided.glob(f"{run}__*")) + 1

@@ -6,6 +6,7 @@ from gitrepo import Project
 from runs import A, Lab, a_configuration
 
 from labkit.errors import InfrastructureError, IntegrityError
+from labkit.missing import united
 from labkit.model import RunId, TaskId
 from labkit.sandbox.interface import Sandbox
 from labkit_runner.attempt import perform
@@ -17,7 +18,6 @@ from labkit_runner.voided import (
     keep,
     kept,
     partial_runs,
-    united,
     void,
     void_partial,
 )
