@@ -317,7 +317,7 @@ def test_a_run_that_two_have_done_is_taken_back_by_one_of_them(lab_at: At, tmp_p
     because = ("--because", "we did not talk")
     lab.done("task", "run", "--all", "--yes", run, mine, me=ANA)
     says = (f"nobody but {ANA} has done {mine}: it counts",)
-    lab.refused("task", "void", mine, *because, me=ANA, code=4, says=says)
+    lab.refused("task", "void", mine, *because, me=ANA, code=2, says=says)
     other.done("task", "run", run, me=BEN)
     logs = "log", f"{BEN}.jsonl"
     shutil.copy(other.workspace.evals.joinpath(*logs), lab.workspace.evals.joinpath(*logs))
@@ -332,7 +332,7 @@ def test_a_run_that_two_have_done_is_taken_back_by_one_of_them(lab_at: At, tmp_p
     assert run not in answer.err.replace("is missing while", "")  # it is ben's
     shutil.copytree(other.workspace.raw / run, lab.workspace.raw / run)
     lab.done("leaks", me=ANA)
-    lab.refused("task", "void", run, *because, me=ANA, code=4, says=("tells of no run",))
+    lab.refused("task", "void", run, *because, me=ANA, code=2, says=("tells of no run",))
 
 
 def _grown_meanwhile(first: Project, second: Project, name: str) -> None:
