@@ -22,7 +22,7 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What all runs of a lab together may use; None: no bound."""
+    """What all runs of a lab together may use; None: no bound, and 0: nothing may be spent."""
 
     tokens: int | None = None
     cost: float | None = None
@@ -30,9 +30,15 @@ class Budget:
 
 def read_caps(limits: Fields) -> Caps:
     """Take what `limits:` of labkit.yaml says of the model."""
+    cost = limits.number("cost", default=1) if "cost" in limits else None
+    if cost == 0:
+        limits.problem(
+            "cost",
+            '"cost" must be above 0, as a run with it could ask nothing: leave it out for no bound',
+        )
     return Caps(
         tokens=limits.whole("tokens", default=0, low=1) or None,
-        cost=limits.number("cost", default=0) or None,
+        cost=cost,
         idle_seconds=60 * limits.number("idle_minutes", default=10, low=0.01),
         silence_seconds=60 * limits.number("silence_minutes", default=5, low=0.01),
     )
@@ -41,8 +47,8 @@ def read_caps(limits: Fields) -> Caps:
 def read_budget(fields: Fields) -> Budget:
     """Take `budget:` of labkit.yaml."""
     budget = Budget(
-        tokens=fields.whole("tokens", default=0, low=1) or None,
-        cost=fields.number("cost", default=0) or None,
+        tokens=fields.whole("tokens", default=0) if "tokens" in fields else None,
+        cost=fields.number("cost", default=0) if "cost" in fields else None,
     )
     fields.done()
     return budget

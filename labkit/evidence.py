@@ -7,6 +7,7 @@ from pathlib import Path
 from labkit import journal
 from labkit.declarations import is_signed
 from labkit.errors import IntegrityError, LabkitError
+from labkit.missing import is_lost
 from labkit.model import Member, RunId
 from labkit.plan import PlannedRun, read_plan
 from labkit.records import RunRecord, load_run
@@ -15,8 +16,9 @@ from labkit.workspace import Workspace
 
 LOGGED_RUN = "run"
 LOGGED_GRADE = "grade"
+LOGGED_VOID = "void run"
 LOGGED_PLAN = "more attempts"
-_MADE = {LOGGED_RUN: "run.json", LOGGED_GRADE: "grade.json"}
+_MADE = {LOGGED_RUN: "run.json", LOGGED_GRADE: "grade.json", LOGGED_VOID: "run.json"}
 """The actions that logs tell of, and the file whose digest stands beside each."""
 Told = tuple[tuple[Member, str], ...]
 """Who ran a run, and the digest of the run.json that came of it, each time."""
@@ -71,15 +73,25 @@ def _digest(path: Path) -> str:
 def _unrecorded(workspace: Workspace, records: Mapping[RunId, RunRecord]) -> Iterator[str]:
     """Yield the runs that the plan and their runner's signed log do not tell of as they are."""
     everything = told_runs(workspace)
+    folder = workspace.evals / "missing"
     for item in read_plan(workspace):
         told = everything.get(item.run, ())
         names = " and ".join(sorted({str(name) for name, _ in told}))
         if len(told) > 1:
-            yield f"{item.run}: the log of {names} tells of {len(told)} runs of it"
-        elif told and workspace.missing(item.run).is_file():
+            yield f"{item.run}: the log of {names} tells of {len(told)} runs of it" + (
+                f"; one of them takes theirs back: labkit task void {item.run} --because WHY"
+                if len({name for name, _ in told}) > 1
+                else ""
+            )
+        elif told and not _is_here(workspace, item.run) and is_lost(folder, item.run):
             yield f"{item.run}: recorded missing, but the log of {names} tells of it"
         if item.run in records:
             yield from _misfits(workspace, item, records[item.run], told)
+
+
+def _is_here(workspace: Workspace, run: RunId) -> bool:
+    # A record beside it is another member's, or one that a killed labkit had no time to remove.
+    return (workspace.run(run) / "run.json").is_file()
 
 
 def _misfits(
@@ -98,11 +110,17 @@ def _misfits(
 
 
 def told_runs(workspace: Workspace) -> dict[RunId, Told]:
-    """Return, for each run that students' signed logs tell of, who ran it and what was made."""
+    """Return, for each run that students' signed logs tell of, who ran it and what was made.
+
+    What its runner took back, because another member had done the same run, is left out.
+    """
     told: dict[RunId, Told] = {}
     for person in read_people(workspace):
         if person.role is Role.STUDENT:
+            taken_back = _told(workspace, person.name, LOGGED_VOID)
             for subject, made in _told(workspace, person.name, LOGGED_RUN):
+                if (subject, made) in taken_back:
+                    continue
                 run = RunId.parse(subject)
                 told[run] = (*told.get(run, ()), (person.name, made))
     return told

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from labkit.errors import PhaseError
 from labkit.fields import first_words
+from labkit.missing import is_lost
 from labkit.model import RunId
 from labkit.plan import PlannedRun, read_plan
 from labkit.workspace import Workspace
@@ -32,10 +33,11 @@ def progress(workspace: Workspace) -> Progress:
     planned = read_plan(workspace) if workspace.plan.is_file() else ()
     runs = [item.run for item in planned]
     finished = frozenset(run for run in runs if (workspace.run(run) / "run.json").is_file())
+    folder = workspace.evals / "missing"
     return Progress(
         planned=planned,
         finished=finished,
-        missing=frozenset(run for run in runs if workspace.missing(run).is_file()) - finished,
+        missing=frozenset(run for run in runs if is_lost(folder, run)) - finished,
         graded=frozenset(run for run in finished if (workspace.run(run) / "grade.json").is_file()),
     )
 

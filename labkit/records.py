@@ -127,6 +127,8 @@ class MissingRecord:
     reasons: tuple[str, ...]
     voided: tuple[Mapping[str, object], ...] = ()
     """What the broken tries took: when, why, seconds, tokens, cost."""
+    lost: bool = True
+    """Whether it was given up; else tries were broken off, and it is still to be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

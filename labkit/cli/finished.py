@@ -1,6 +1,6 @@
 """A finished lab, gathered from its files into the study that is summarised."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from labkit.cli.bundles import Oracles
 from labkit.cli.lab import Lab
@@ -11,9 +11,10 @@ from labkit.configurations import read_configurations
 from labkit.effects import effects, same_answers, same_trees
 from labkit.evidence import load_intact, require_vouched_grades
 from labkit.fields import read_bytes
+from labkit.missing import tries_of
 from labkit.model import ConfigurationId, HardFailKind, RunId, TaskId
 from labkit.phases import Progress
-from labkit.records import RunRecord, load_grade, load_missing
+from labkit.records import RunRecord, load_grade
 from labkit.rubric import load_rubric
 from labkit.scores import JoinedScore, mean_marks, read_scores
 from labkit.settings import read_people
@@ -66,17 +67,17 @@ def wasted_tries(
 ) -> dict[ConfigurationId, Wasted]:
     """Return what tries took that the infrastructure broke, of runs that were lost too."""
     found: dict[ConfigurationId, list[Tried]] = {}
+    folder = lab.workspace.evals / "missing"
     for run in sorted(done.finished | done.missing):
         record = records.get(run)
-        tries = record.voided if record else load_missing(lab.workspace.missing(run)).voided
+        tries = tries_of(folder, run, record.voided if record else ())
         found.setdefault(run.configuration, []).extend(tries)
-    return {
-        configuration: Wasted(
-            tries=len(tries), tokens=spent_on_tries(tries).tokens, cost=spent_on_tries(tries).cost
-        )
-        for configuration, tries in found.items()
-        if tries
-    }
+    return {configuration: _wasted(tries) for configuration, tries in found.items() if tries}
+
+
+def _wasted(tries: Sequence[Tried]) -> Wasted:
+    took = spent_on_tries(tries)
+    return Wasted(tries=len(tries), tokens=took.tokens, cost=took.cost, unpriced=took.unpriced)
 
 
 class _Results:

@@ -7,6 +7,7 @@ from pathlib import Path
 from labkit.bounds import Budget
 from labkit.cli.lab import Lab
 from labkit.errors import InputError
+from labkit.missing import united
 from labkit.model import ConfigurationId, RunId
 from labkit.phases import progress
 from labkit.plan import PlannedRun
@@ -17,7 +18,7 @@ from labkit.spending import (
     Spent,
     likely,
     over_budget,
-    spent_on_run,
+    spent,
     spent_on_tries,
 )
 from labkit_runner.tries import Shelf
@@ -119,9 +120,11 @@ def shelf_of(smoke: Path) -> Shelf:
 
 def _spent(shelf: Shelf, item: PlannedRun) -> Spent:
     path = shelf.raw / str(item.run) / "run.json"
+    tries = shelf.before(item.run, str(item.runner)).voided
     if path.is_file():
-        return spent_on_run(load_run(path))
-    return spent_on_tries(shelf.before(item).voided)
+        record = load_run(path)
+        return spent(record.tokens, record.cost) + spent_on_tries(united(record.voided, tries))
+    return spent_on_tries(tries)
 
 
 def record_of(lab: Lab, run: RunId) -> RunRecord | None:

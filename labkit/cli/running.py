@@ -74,6 +74,8 @@ def run_planned(me: str, asked: Asked) -> int:
             say(f"{person.name} has no run left to do")
             return 0
         _require_allowed(work)
+        if work.is_smoke:
+            smoking.pin(lab, work.shelf.raw)
         stop = _perform(work, purse)
     _tell_end(work, stop)
     if stop.by_person:
@@ -116,16 +118,24 @@ def _recover(lab: Lab, person: Person) -> None:
     when = now().isoformat(timespec="seconds")
     for shelf in (Shelf.of(lab.workspace), *map(shelf_of, lab.workspace.smokes())):
         for name in void_partial(shelf.raw, shelf.voided, when):
+            shelf.note(RunId.parse(name), str(person.name))
             say(f"{name} was interrupted earlier: it starts again")
     catch_up(lab, person)
 
 
 def catch_up(lab: Lab, person: Person) -> None:
-    """Record the finished runs that a killed session kept but did not come to record."""
+    """Record the finished runs that a killed session kept but did not come to record.
+
+    What it had written down of such a run as lacking goes, as it does when nothing is killed.
+    """
     told = told_runs(lab.workspace)
-    for run in sorted(progress(lab.workspace).finished - told.keys()):
-        if load_run(lab.workspace.run(run) / "run.json").runner == person.name.text:
-            record(lab, person, run)
+    shelf = Shelf.of(lab.workspace)
+    for run in sorted(progress(lab.workspace).finished):
+        found = load_run(lab.workspace.run(run) / "run.json")
+        if found.runner == person.name.text:
+            if run not in told:
+                record(lab, person, run)
+            shelf.done(found)
 
 
 def record(lab: Lab, person: Person, run: RunId) -> None:
@@ -134,8 +144,12 @@ def record(lab: Lab, person: Person, run: RunId) -> None:
 
 
 def _log(lab: Lab, person: Person, action: str, subject: str, path: Path) -> None:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    lab.log(person, action, subject=subject, digests={"run.json": digest})
+    lab.log(person, action, subject=subject, digests={"run.json": digest_of(path)})
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of a run.json, as logs tell it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _perform(work: Work, purse: Purse) -> Stop:

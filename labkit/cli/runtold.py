@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from labkit.cli.console import Pace
 from labkit.fields import counted
+from labkit.missing import is_lost, paths
 from labkit.model import Ended, Ending, RunId
 from labkit.plan import PlannedRun
-from labkit.records import RunRecord, load_missing
+from labkit.records import RunRecord
 from labkit.spending import amount, spent_on_run
 from labkit_runner.crew import pair_of
 from labkit_runner.tries import Progress, Shelf
@@ -83,10 +84,13 @@ def _figures(record: RunRecord) -> str:
 
 def what_is_left(shelf: Shelf, left: Sequence[PlannedRun]) -> Iterator[str]:
     """Yield why each run that is left has not been finished."""
-    lost = [item for item in left if shelf.lost(item.run).is_file()]
+    lost = [item for item in left if is_lost(shelf.missing, item.run)]
     for item in lost:
-        reasons = load_missing(shelf.lost(item.run)).reasons
-        yield f"missing: {item.run}: {reasons[-1]} ({shelf.lost(item.run)})"
+        reasons, (place, *_) = (
+            shelf.before(item.run, str(item.runner)).reasons,
+            paths(shelf.missing, item.run),
+        )
+        yield f"missing: {item.run}: {reasons[-1]} ({place})"
     if waiting := [str(item.run) for item in left if item not in lost]:
         rest = f" and {len(waiting) - _MOST} more" if len(waiting) > _MOST else ""
         yield f"not begun: {', '.join(waiting[:_MOST])}{rest}"

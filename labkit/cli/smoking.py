@@ -8,14 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from labkit.cli.chosen import meant_runs
+from labkit.cli.console import say
 from labkit.cli.lab import Lab
+from labkit.configurations import read_configurations
 from labkit.errors import PhaseError, refuse
+from labkit.fields import json_text, read_json
 from labkit.phases import progress
 from labkit.plan import PlannedRun
-from labkit.records import RunRecord, load_run
+from labkit.records import SCHEMA, RunRecord, load_run
 from labkit.settings import Person
 from labkit.spending import amount
+from labkit.workspace import replace as write_file
+from labkit_runner.preflight import configuration_digest
 
+_PIN = "configurations.json"
 _WORTH_SECONDS = 60
 """Shorter runs differ in their time by how busy the machine is."""
 _MUCH = 1.5
@@ -46,11 +52,43 @@ def smoke_runs(lab: Lab, person: Person, words: Sequence[str]) -> tuple[PlannedR
 
 
 def round_of(lab: Lab, runs: Sequence[PlannedRun]) -> Path:
-    """Return the folder of the rerun that is not complete yet, else of a new one."""
+    """Return the folder of the rerun that is not complete yet, else of a new one.
+
+    One whose configurations were others is not gone on with: half of it would be of something else.
+    """
     earlier = lab.workspace.smokes()
-    if earlier and left_of(earlier[-1], runs):
-        return earlier[-1]
-    return lab.workspace.smoke(len(earlier) + 1)
+    new = lab.workspace.smoke(len(earlier) + 1)
+    if not earlier or not left_of(earlier[-1], runs):
+        return new
+    if changed := _changed(lab, earlier[-1]):
+        say(
+            f"rerun {earlier[-1].name} stays incomplete: {changed} since it was begun, "
+            f"so rerun {new.name} begins"
+        )
+        return new
+    return earlier[-1]
+
+
+def pin(lab: Lab, folder: Path) -> None:
+    """Write down in a rerun's folder which configurations it is of."""
+    if not (folder / _PIN).exists():
+        write_file(folder / _PIN, json_text({"schema": SCHEMA, "configurations": _digests(lab)}))
+
+
+def _digests(lab: Lab) -> dict[str, str]:
+    found = read_configurations(lab.workspace)
+    return {str(each.id): configuration_digest(lab.workspace, each) for each in found}
+
+
+def _changed(lab: Lab, folder: Path) -> str:
+    """Say which configurations are no longer those of a rerun; empty when all are."""
+    if not (folder / _PIN).is_file():
+        return "its configurations were not written down"
+    then, now = read_json(folder / _PIN, schema=SCHEMA)["configurations"], _digests(lab)
+    letters = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
+    if not letters:
+        return ""
+    return f"configuration{'s' if len(letters) > 1 else ''} {', '.join(letters)} changed"
 
 
 def left_of(folder: Path, runs: Sequence[PlannedRun]) -> tuple[PlannedRun, ...]:

@@ -67,7 +67,7 @@ def show(sandbox_name: str) -> None:
 
 
 def prune(sandbox_name: str, *, everything: bool) -> None:
-    """Remove what no task or configuration of this lab uses, or everything."""
+    """Remove what no task or configuration of this lab uses, or everything; never what runs now."""
     lab = Lab.open()
     supply = supply_of(lab, open_sandbox(sandbox_name, lab.settings))
     users = None if everything else Users.of(lab, supply)
@@ -80,6 +80,9 @@ def prune(sandbox_name: str, *, everything: bool) -> None:
     removed = 0
     for each in supply.workshop.made():
         if users is None or each.key not in users.whose:
+            if supply.workshop.in_use(each.key):
+                say(f"kept {each.key}: a sandbox is running in it, of this lab or of another one")
+                continue
             supply.workshop.remove(each.key)
             say(f"removed {each.key}")
             removed += 1

@@ -275,3 +275,15 @@ def run(
     raise typer.Exit(
         runoptions.start(me, runs or [], scope, bounds, sandbox, dry_run=dry_run, yes=yes)
     )
+
+
+@app.command()
+def void(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run that two members have done.")],
+    because: Annotated[str, typer.Option(metavar="WHY", help="Why yours is taken back.")] = "",
+    me: Me = "",
+) -> None:
+    """Take back your run, as another member has done it too."""
+    from labkit.cli import takingback
+
+    takingback.take_back(me, run, because)

@@ -109,6 +109,15 @@ class BubblewrapWorkshop:
                 found.append(Made(key=path.parent.name, bytes=size, created=created))
         return tuple(found)
 
+    def in_use(self, key: str) -> bool:
+        """Whether a process of this machine was started with the folder among its words."""
+        words = f"{self._roots / key}/".encode()
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):  # it ended meanwhile, or is somebody else's
+                if any(each.startswith(words) for each in path.read_bytes().split(b"\0")):
+                    return True
+        return False
+
     def remove(self, key: str) -> None:
         """Remove a folder; first it is no environment any more, then it is gone."""
         with scratch_folder(self._roots) as scratch, contextlib.suppress(FileNotFoundError):

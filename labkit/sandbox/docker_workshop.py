@@ -115,6 +115,14 @@ class DockerWorkshop:
             }
             return tuple(self._about(key, identity) for key, identity in sorted(keys.items()))
 
+    def in_use(self, key: str) -> bool:
+        """Whether a container of the image, or of one on top of it, is running."""
+        name = f"{NAME}:{key}"
+        with engine_errors("the engine could not list its containers"):
+            if image_id(self._api, name) is None:
+                return False
+            return bool(self._api.containers(filters={"ancestor": name}))
+
     def remove(self, key: str) -> None:
         """Remove an image, and what its Dockerfile made."""
         for name in (f"{NAME}:{key}", f"{NAME}-dockerfile:{key}"):

@@ -60,6 +60,11 @@ def ensure_image(client: docker.APIClient, tag: str, *, progress: Progress) -> s
     found = image_id(client, tag)
     if found is not None and not (tag == BASE_TAG and _is_old(client, found)):
         return found
+    if tag.startswith("labkit-env:"):  # removed since it was made, say by labkit env prune
+        raise InfrastructureError(
+            f"the environment {tag.partition(':')[2]} is not there (any more)",
+            hint="make it again: labkit env build, with --agent for a configuration's",
+        )
     if tag != BASE_TAG:
         raise InfrastructureError(
             f"the engine has no image {tag}", hint=f"pull or build it, or use {BASE_TAG}"

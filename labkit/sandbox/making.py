@@ -110,6 +110,10 @@ class Workshop(Protocol):
         """Return every environment that is there, by key."""
         ...
 
+    def in_use(self, key: str) -> bool:
+        """Tell whether a sandbox of any labkit on this machine is running in it now."""
+        ...
+
     def remove(self, key: str) -> None:
         """Remove one; a key that is not there is no error."""
         ...
@@ -123,7 +127,8 @@ def not_there(image: str) -> InfrastructureError:
     """Return the error of whoever names an environment that is not there."""
     key = image.partition(":")[2]
     return InfrastructureError(
-        f"the environment {key} is not there", hint="make it: labkit env build"
+        f"the environment {key} is not there",
+        hint="make it: labkit env build, with --agent for a configuration's",
     )
 
 

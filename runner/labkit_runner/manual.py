@@ -19,6 +19,7 @@ from labkit.configurations import Configuration
 from labkit.declarations import signed
 from labkit.errors import InputError, IntegrityError, LabkitError
 from labkit.fields import json_text, read_json
+from labkit.missing import united
 from labkit.model import RunId
 from labkit.records import (
     SCHEMA,
@@ -36,7 +37,8 @@ from labkit_runner.accounting import file_digest
 from labkit_runner.agents import terminal
 from labkit_runner.agents.interface import INPUTS, Account, Agent, Launch, Left, Request, Said
 from labkit_runner.attempt import new_folder
-from labkit_runner.voided import Broken, Took, Try, keep, kept, united
+from labkit_runner.causes import Broken
+from labkit_runner.voided import Took, Try, keep, kept
 
 TERMINAL = "terminal.txt"
 """What was shown in a session: a person's own evidence, whatever the agent wrote of itself."""

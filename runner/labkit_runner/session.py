@@ -8,9 +8,10 @@ from labkit.building import (
 )
 from labkit.errors import InputError, ToolError, refuse
 from labkit.instructions import instructing, read_instructions
+from labkit.missing import load
 from labkit.model import ConfigurationId, RunId, TaskId
 from labkit.plan import PlannedRun
-from labkit.records import MissingRecord, RunRecord, load_missing
+from labkit.records import MissingRecord, RunRecord
 from labkit.tasks import Task
 from labkit.workspace import Workspace
 from labkit_runner.agents.interface import WORKSPACE
@@ -106,7 +107,8 @@ class Session:
                 rehearse(self.bench, job, route.to)
 
     def _last_reason(self, run: RunId) -> str:
-        return load_missing(self._shelf.lost(run)).reasons[-1]
+        lost = load(self._shelf.missing, run)
+        return lost.reasons[-1] if lost else ""
 
     @property
     def _shelf(self) -> Shelf:

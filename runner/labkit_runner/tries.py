@@ -1,19 +1,21 @@
 """One run, tried again while the infrastructure breaks it: told, bounded, and never for nothing."""
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from labkit.errors import InfrastructureError
+from labkit.missing import load, own_path, planned_runners, settle, united
 from labkit.model import RunId
 from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing, record_text
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
+from labkit_runner.causes import Broken
 from labkit_runner.stopping import Stop
-from labkit_runner.voided import Broken, Try, Voided, kept, united, void
+from labkit_runner.voided import Try, Voided, kept, void
 
 TRIES = 3
 """How often a run that the infrastructure broke is tried in one session."""
@@ -51,26 +53,59 @@ class Shelf:
     raw: Path
     missing: Path
     voided: Path
+    planned: Mapping[RunId, str] = field(default_factory=dict)
+    """Whom the plan gives each run; one that is not in it is its runner's own."""
 
     @classmethod
     def of(cls, workspace: Workspace) -> "Shelf":
         """Return the place of the study's own runs."""
-        return cls(raw=workspace.raw, missing=workspace.evals / "missing", voided=workspace.voided)
-
-    def lost(self, run: RunId) -> Path:
-        """The record that a run is missing."""
-        return self.missing / f"{run}.json"
-
-    def before(self, item: PlannedRun) -> MissingRecord:
-        """Return what broke earlier tries of a run, in this session and in others."""
-        path = self.lost(item.run)
-        lost = load_missing(path) if path.is_file() else None
-        reasons, voided = (lost.reasons, lost.voided) if lost else ((), ())
-        everything = united(voided, kept(self.voided, item.run))
-        more = (f"{each['when']} {each['why']}" for each in everything if each not in voided)
-        return MissingRecord(
-            run=item.run, runner=str(item.runner), reasons=(*reasons, *more), voided=everything
+        return cls(
+            raw=workspace.raw,
+            missing=workspace.evals / "missing",
+            voided=workspace.voided,
+            planned=planned_runners(workspace),
         )
+
+    def own(self, run: RunId, runner: str) -> Path:
+        """The record of a run that lacks, which its runner alone writes and removes."""
+        return own_path(self.missing, run, runner, self.planned.get(run, runner))
+
+    def note(
+        self,
+        run: RunId,
+        runner: str,
+        *,
+        lost: bool = False,
+        more: tuple[Mapping[str, object], ...] = (),
+    ) -> None:
+        """Write what the tries of a run took so far; `lost` when it is given up for now.
+
+        It is written at once, so that it reaches whoever takes the run over.
+        """
+        path = self.own(run, runner)
+        was_lost = path.is_file() and load_missing(path).lost
+        known = self.before(run, runner)
+        told = replace(known, voided=united(known.voided, more), lost=lost or was_lost)
+        write_file(path, record_text(told))
+
+    def done(self, record: RunRecord) -> None:
+        """Remove the runner's own record of a run that is finished: run.json has all of it."""
+        settle(self.own(record.run, record.runner), record.earlier_failures, record.voided)
+
+    def before(self, run: RunId, runner: str) -> MissingRecord:
+        """Return what broke earlier tries of a run, in this session and in others."""
+        lost = load(self.missing, run)
+        reasons, voided = (lost.reasons, lost.voided) if lost else ((), ())
+        everything = united(voided, kept(self.voided, run))
+        # What another place tells of has its reason there already.
+        more = Counter(_reasons(everything)) - Counter(_reasons(voided))
+        return MissingRecord(
+            run=run, runner=runner, reasons=(*reasons, *more.elements()), voided=everything
+        )
+
+
+def _reasons(tries: Iterable[Mapping[str, object]]) -> list[str]:
+    return [f"{each['when']} {each['why']}" for each in tries]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +122,7 @@ class Tries:
         """Try a run until it is finished, lost, or nothing more is to be begun."""
         for left in reversed(range(TRIES)):
             try:
-                record = self.attempt(item, self.shelf.before(item))
+                record = self.attempt(item, self.shelf.before(item.run, str(item.runner)))
             except InfrastructureError as error:
                 told = self._broken(item, error, left, place)
                 tell(told)
@@ -95,8 +130,7 @@ class Tries:
                 if self.stop.why:
                     return None
                 continue
-            with suppress(FileNotFoundError):
-                self.shelf.lost(item.run).unlink()
+            self.shelf.done(record)
             tell(Progress(place=place[0], of=place[1], run=item.run, record=record))
             return record
         return None
@@ -113,8 +147,7 @@ class Tries:
         if lasts:
             self.stop.ask(f"{item.run} was broken by what waiting does not mend: {each.why}")
         is_lost = lasts or (left == 0 and not self.stop.by_person)
-        if is_lost:
-            write_file(self.shelf.lost(item.run), record_text(self.shelf.before(item)))
+        self.shelf.note(item.run, str(item.runner), lost=is_lost)
         again = left > 0 and not self.stop.why
         return Progress(
             place=place[0],

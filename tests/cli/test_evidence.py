@@ -123,6 +123,19 @@ def test_a_finished_run_cannot_be_turned_into_a_missing_one(lab_at: Callable[[st
     lab.refused("leaks", code=3, says=(f"{run}: recorded missing, but the log of ana tells",))
 
 
+def test_a_record_that_a_killed_session_had_no_time_to_remove_goes_later(
+    lab_at: Callable[[str], Lab],
+) -> None:
+    lab = lab_at("run")
+    run = planned(lab, ANA)[0]
+    record = lab.workspace.evals / "missing" / f"{run}.json"
+    record.parent.mkdir(exist_ok=True)
+    record.write_text(f'{{"schema": 1, "run": "{run}", "runner": "ana", "reasons": []}}')
+    lab.done("leaks")  # the run is here: that is no contradiction
+    lab.done("task", "run", me=ANA)
+    assert not record.exists()
+
+
 def test_a_run_that_a_killed_session_did_not_record_is_recorded_later(
     lab_at: Callable[[str], Lab],
 ) -> None:

@@ -170,11 +170,23 @@ def test_a_smoke_rerun_stays_apart(lab_at: At) -> None:
     assert answer.code == 0, answer.err
     assert f"{GREET}__A__1: model model-A then, model-C now; the very same change" in answer.err
     smoke = lab.workspace.evals / "raw-smoke"
-    assert sorted(p.name for p in (smoke / "1").iterdir()) == [f"{GREET}__A__1", f"{GREET}__B__1"]
+    assert sorted(p.name for p in (smoke / "1").glob("*__*")) == [
+        f"{GREET}__A__1", f"{GREET}__B__1"
+    ]  # fmt: skip
     assert {n: t for n, t in lab.snapshot().items() if "/raw/" in n} == study
     assert logged(lab, ANA, "smoke") == [f"1/{GREET}__A__1", f"1/{GREET}__B__1"]
     lab.done("task", "run", "--smoke", me=ANA)
     assert sorted(p.name for p in smoke.iterdir()) == ["1", "2"]
+    # A rerun that lacks something is gone on with, unless its configurations are others now.
+    shutil.rmtree(smoke / "2" / f"{GREET}__B__1")
+    assert " 1 run in " in lab.labkit("task", "run", "--smoke", me=ANA).err
+    assert sorted(p.name for p in smoke.iterdir()) == ["1", "2"]
+    shutil.rmtree(smoke / "2" / f"{GREET}__B__1")
+    path.write_text(path.read_text().replace("model-C", "model-D"))
+    says = "rerun 2 stays incomplete: configuration A changed since it was begun, so rerun 3 begins"
+    assert says in lab.labkit("task", "run", "--smoke", "--dry-run", me=ANA).err
+    assert not (smoke / "3").exists()
+    path.write_text(path.read_text().replace("model-D", "model-C"))
     path.write_text(path.read_text().replace("model-C", "model-A"))
     for member in (ANA, BEN):
         lab.done("handin", me=member)
@@ -277,15 +289,62 @@ def test_two_peoples_runs_merge_without_a_conflict(lab_at: At, tmp_path: Path) -
         repository.git("commit", "-qm", f"Runs of {whose}")
     first.git("pull", "-q", "--no-rebase", "--no-edit", str(second.folder), "HEAD")
     assert not first.git("status", "--porcelain")
-    assert logged(lab, ANA) == [planned(lab, ANA)[0]]
-    assert logged(lab, BEN) == [planned(lab, BEN)[0]]
+    assert [logged(lab, whose) for whose in (ANA, BEN)] == [
+        planned(lab, whose)[:1] for whose in (ANA, BEN)
+    ]
     assert len(list((lab.workspace.evals / "missing").iterdir())) == 2
     assert not first.git("ls-files", "raw", "voided")
     # Each goes on with what is missing; nobody does what the other has done.
     answer = lab.labkit("task", "run", "--all", "--yes", me=ANA)
     assert answer.code == 0, answer.err
-    assert sorted(logged(lab, ANA)) == sorted([*planned(lab, ANA), planned(lab, BEN)[1]])
-    assert not list((lab.workspace.evals / "missing").iterdir())
+    taken = planned(lab, BEN)[1]
+    assert sorted(logged(lab, ANA)) == sorted([*planned(lab, ANA), taken])
+    lost = lab.workspace.evals / "missing" / f"{taken}.json"
+    assert list((lab.workspace.evals / "missing").iterdir()) == [lost]  # it is ben's
+    record = json.loads((lab.workspace.raw / taken / "run.json").read_text())
+    assert record["earlier_failures"] == ["no credit"]
+    _grown_meanwhile(first, second, f"missing/{taken}.json")
+    for run in logged(other, BEN):
+        shutil.copytree(other.workspace.raw / run, lab.workspace.raw / run)
+    lab.done("leaks", me=ANA)
+
+
+def test_a_run_that_two_have_done_is_taken_back_by_one_of_them(lab_at: At, tmp_path: Path) -> None:
+    lab = lab_at("frozen")
+    shutil.copytree(lab.folder, tmp_path / "other", symlinks=True)
+    other = Lab(tmp_path / "other", lab.cache)
+    mine, run = planned(lab, ANA)[0], planned(lab, BEN)[0]
+    because = ("--because", "we did not talk")
+    lab.done("task", "run", "--all", "--yes", run, mine, me=ANA)
+    says = (f"nobody but {ANA} has done {mine}: it counts",)
+    lab.refused("task", "void", mine, *because, me=ANA, code=2, says=says)
+    other.done("task", "run", run, me=BEN)
+    logs = "log", f"{BEN}.jsonl"
+    shutil.copy(other.workspace.evals.joinpath(*logs), lab.workspace.evals.joinpath(*logs))
+    lab.refused("task", "void", run, me=ANA, code=2, says=("without a reason",))
+    lab.done("task", "void", run, *because, me=ANA)
+    assert not (lab.workspace.raw / run).exists()
+    assert (lab.workspace.evals / "voided" / f"{run}__1" / "run.json").is_file()
+    told = json.loads((lab.workspace.evals / "missing" / f"{run}.{ANA}.json").read_text())
+    assert (told["lost"], [each["kind"] for each in told["voided"]]) == (False, ["taken_back"])
+    assert told["voided"][0]["seconds"] > 0
+    answer = lab.labkit("task", "run", "--all", "--yes", me=ANA)
+    assert run not in answer.err.replace("is missing while", "")  # it is ben's
+    shutil.copytree(other.workspace.raw / run, lab.workspace.raw / run)
+    lab.done("leaks", me=ANA)
+    lab.refused("task", "void", run, *because, me=ANA, code=2, says=("tells of no run",))
+
+
+def _grown_meanwhile(first: Project, second: Project, name: str) -> None:
+    """Let a file grow in the second clone, and merge: git has nothing to decide."""
+    theirs = second.folder / name
+    grown = json.loads(theirs.read_text()) | {"reasons": ["no credit", "no network"]}
+    theirs.write_text(json.dumps(grown))
+    for repository in (first, second):
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", "More runs")
+    first.git("pull", "-q", "--no-rebase", "--no-edit", str(second.folder), "HEAD")
+    assert not first.git("status", "--porcelain")
 
 
 def test_after_kill_9_of_two_at_once_none_is_lost_or_doubled(lab_at: At) -> None:

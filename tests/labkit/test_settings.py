@@ -6,6 +6,7 @@ from labkit.errors import InputError, PhaseError
 from labkit.model import Member
 from labkit.nodes import dump_yaml
 from labkit.settings import Person, Role, read_people, read_person, read_settings, write_person
+from labkit.spending import NOTHING, Spent, over_budget
 from labkit.workspace import Workspace, replace
 
 ANA = Person(
@@ -32,6 +33,19 @@ def test_a_team_alone_is_enough(tmp_path: Path) -> None:
     assert (found.image, found.protected) == ("labkit-base:local", ("evals",))
     with pytest.raises(PhaseError, match="no holder's key yet"):
         _ = found.recipients
+
+
+def test_a_bound_of_nothing_is_taken_at_its_word(tmp_path: Path) -> None:
+    text = "team: blue\nbudget: {tokens: 0, cost: 0}\n"
+    budget = read_settings(settings_of(tmp_path, text)).budget
+    assert (budget.tokens, budget.cost) == (0, 0)
+    assert over_budget(budget, Spent(), NOTHING, "it") == (
+        "of the budget of 0 tokens 0 tokens is spent"
+    )
+    text = "team: blue\nlimits: {tokens: 0, cost: 0}\n"
+    (cost, tokens) = problems(tmp_path, text)
+    assert 'line 2: "tokens" must be a number, 1 or more' in tokens
+    assert 'line 2: "cost" must be above 0' in cost
 
 
 def test_everything_can_be_set(tmp_path: Path) -> None:

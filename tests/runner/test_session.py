@@ -18,11 +18,13 @@ from sandboxes import BOTH
 
 from labkit.errors import InfrastructureError, InputError, ToolError
 from labkit.model import Ended, RunId, TaskId
+from labkit.phases import progress
 from labkit.records import load_missing, load_run
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Outcome, Sandbox, Spec, Streams, T
+from labkit_runner.causes import Broken
 from labkit_runner.tries import TRIES
-from labkit_runner.voided import Broken, Took, Voided, partial_runs, void_partial
+from labkit_runner.voided import Took, Voided, partial_runs, void_partial
 
 ONE, TWO = "bug-a", "bug-b"
 
@@ -89,7 +91,7 @@ def test_a_run_that_the_infrastructure_broke_is_tried_again_and_tells_why(
     reason = "2026-01-02T03:04:05+00:00 the engine went away"
     assert [record.earlier_failures for record in records] == [(reason, reason), ()]
     assert [event.tries_left for event in lab.told if event.record is None] == [2, 1]
-    assert not (lab.workspace.evals / "missing").exists()
+    assert not list((lab.workspace.evals / "missing").glob("*"))
 
 
 def test_a_run_broken_every_time_is_missing_and_the_session_goes_on(
@@ -327,7 +329,10 @@ def test_a_person_who_insists_ends_runs_and_none_is_missing(
     assert session.run_all(lab.plan(ONE, TWO)) == ()
     person.join()
     assert time.monotonic() - began < 25
-    assert not (lab.workspace.evals / "missing").exists()
+    for letter in "AB":
+        told = load_missing(lab.workspace.missing(run_id(ONE, letter)))
+        assert (told.lost, [each["kind"] for each in told.voided]) == (False, ["interrupted"])
+    assert not progress(lab.workspace).missing
     assert list(lab.workspace.raw.iterdir()) == []
     assert {path.name for path in lab.workspace.voided.iterdir()} == {
         f"{run_id(ONE)}__1", f"{run_id(ONE, 'B')}__1"

@@ -6,18 +6,18 @@ from gitrepo import Project
 from runs import A, Lab, a_configuration
 
 from labkit.errors import InfrastructureError, IntegrityError
+from labkit.missing import united
 from labkit.model import RunId, TaskId
 from labkit.sandbox.interface import Sandbox
 from labkit_runner.attempt import perform
+from labkit_runner.causes import Broken
 from labkit_runner.voided import (
-    Broken,
     Took,
     Try,
     Voided,
     keep,
     kept,
     partial_runs,
-    united,
     void,
     void_partial,
 )

@@ -2,6 +2,8 @@
 
 import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -157,6 +159,19 @@ def test_environments_are_listed_and_removed(workplace: Workplace) -> None:
 
 
 @pytest.mark.docker
+def test_an_environment_is_in_use_as_long_as_something_runs_in_it(workplace: Workplace) -> None:
+    place = workplace.make("echo used")
+    assert not workplace.workshop.in_use(place.key)
+    with ThreadPoolExecutor() as pool:
+        ran = pool.submit(workplace.run, place, "sleep 4")
+        seen = False
+        while not ran.done():
+            seen = seen or workplace.workshop.in_use(place.key)
+            time.sleep(0.1)
+    assert seen
+    assert not workplace.workshop.in_use(place.key)
+
+
 def test_an_environment_that_was_used_goes_with_what_was_made_of_it(
     docker_workplace: Workplace,
 ) -> None:
