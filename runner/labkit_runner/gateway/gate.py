@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -169,9 +170,17 @@ def _named(part: Any, asked: Asked) -> dict[str, list[str]]:
 
 def _read_json(coding: str, body: bytes) -> dict[str, Any]:
     text = unpacked(coding, body, MOST_BODY).decode()
-    found = json.loads(text, object_pairs_hook=_unique)
+    found = json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004 - as for what is no JSON at all
+    return found
+
+
+def _finite(text: str) -> float:
+    """Return a number; what is none, or too large for one, cannot be written down as JSON again."""
+    found = float(text)
+    if not math.isfinite(found):
+        raise ValueError(f"{text[:40]} is no number that JSON can hold")
     return found
 
 
