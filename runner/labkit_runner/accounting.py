@@ -86,7 +86,7 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         variables=tuple(sorted(done.launch.environment)),
         binary_digest=job.readback.digest,
         memory={**job.memory, **_settings(job, done.launch)},
-        remarks=_remarks(done, job.configuration.model),
+        remarks=remarks_of(done, job.configuration.model),
         login=job.configuration.login,
         base_tree=job.base.tree,
         result_tree=done.difference.result_tree,
@@ -151,7 +151,7 @@ def _claimed(account: Account) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _remarks(done: Done, model: str) -> tuple[str, ...]:
+def remarks_of(done: Done, model: str) -> tuple[str, ...]:
     """Return what people should know of a run, each thing once."""
     found = []
     if done.wire is not None:
