@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from labkit.archive import Kind
+from labkit.fields import counted
 from labkit.model import Ending
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Outcome
@@ -85,7 +86,7 @@ def record_of(bench: Bench, job: Job, done: Done, folder: Path) -> RunRecord:
         variables=tuple(sorted(done.launch.environment)),
         binary_digest=job.readback.digest,
         memory={**job.memory, **_settings(job, done.launch)},
-        remarks=_remarks(done),
+        remarks=remarks_of(done, job.configuration.model),
         login=job.configuration.login,
         base_tree=job.base.tree,
         result_tree=done.difference.result_tree,
@@ -104,7 +105,7 @@ def _metered(wire: Wire | None) -> dict[str, Any]:
     return {
         "tokens": wire.tokens,
         "cost": wire.cost,
-        "usage": wire.usage,
+        "usage": wire.usage or {},
         "requests": len(wire.exchanges),
         "fingerprint": wire.fingerprint,
     }
@@ -150,11 +151,18 @@ def _claimed(account: Account) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _remarks(done: Done) -> tuple[str, ...]:
+def remarks_of(done: Done, model: str) -> tuple[str, ...]:
     """Return what people should know of a run, each thing once."""
     found = []
     if done.wire is not None:
         found += [f"refused by the gateway: {what}" for what in done.wire.refused]
+        found += _unseen(done.wire)
+        asked = {each.model for each in done.wire.exchanges if each.generates} - {model, ""}
+        found += [
+            f"asked for the model {name}, and the configuration names {model}"
+            for name in sorted(asked)
+            if model
+        ]
         if not done.wire.metered:
             found.append("paid by a subscription: tokens, cost and requests are unknown")
         found += [
@@ -163,6 +171,17 @@ def _remarks(done: Done) -> tuple[str, ...]:
             for name in x.web
         ]
     return tuple(dict.fromkeys(found))[:_MOST_REMARKS]
+
+
+def _unseen(wire: Wire) -> list[str]:
+    """Return what the wire does not tell."""
+    found = []
+    untold = sum(each.usage is None and not each.is_free for each in wire.exchanges)
+    if untold and wire.metered:
+        found.append(f"{counted(untold, 'answer')} of the model told no usage: tokens are unknown")
+    if wire.is_cut:
+        found.append("the record of the wire was too large: it has only numbers from there on")
+    return found
 
 
 def file_digest(path: Path) -> str:

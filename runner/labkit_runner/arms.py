@@ -118,11 +118,17 @@ def with_route(
             ),
             masker=login.masker,
         )
+    if settings.caps.cost is not None and not arm.provider.prices:
+        raise InputError(
+            f"limits.cost: the provider {arm.provider.name} has no prices, so nobody can hold it",
+            hint="write prices: below it in labkit.yaml, or take cost: out of limits:",
+        )
     terms = Terms(
         provider=arm.provider,
         key=key_of(arm.provider),
         caps=settings.caps,
         turn_cap=arm.configuration.turn_cap,
+        main=arm.agent.main,
     )
     return replace(arm, route=GatewayRoute(sandbox=sandbox, terms=terms))
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from labkit.archive import Entry
 from labkit.building import (
@@ -16,10 +16,11 @@ from labkit.building import (
 )
 from labkit.errors import InfrastructureError
 from labkit.export import Base, read_base, workspace_tar
-from labkit.instructions import laid, read_instructions
+from labkit.instructions import instructing, laid, read_instructions
 from labkit.model import TaskId
 from labkit.tasks import Task
 from labkit.workspace import Workspace
+from labkit_runner.agents.interface import WORKSPACE
 from labkit_runner.job import Bench
 
 
@@ -54,6 +55,7 @@ class Grounds:
         self._tasks = tasks
         self._surroundings = surroundings
         self._lock = threading.Lock()
+        self._commits = lru_cache(maxsize=1)(partial(read_base, bench.repository))
         self._bases = lru_cache(maxsize=keep)(self._base)
         self._grounds = lru_cache(maxsize=2 * keep)(self._ground)
 
@@ -66,6 +68,19 @@ class Grounds:
         with self._lock:
             return self._grounds(task, instructions)
 
+    def instructing(
+        self, task: TaskId, instructions: str, patterns: tuple[str, ...]
+    ) -> dict[str, str]:
+        """Return the digests of the files that will instruct or set an agent, as far as is known.
+
+        Nothing is built for it: what build commands write is not there yet.
+        """
+        with self._lock:
+            base = self._commits(self._tasks[task].base)
+        files = read_instructions(self._workspace, instructions)
+        tree = laid(NOTHING_BUILT, files, base.files()).over(base.files())
+        return instructing(tree, patterns, WORKSPACE)
+
     def _ground(self, name: TaskId, instructions: str) -> Ground:
         start = self._bases(name)
         files = read_instructions(self._workspace, instructions)
@@ -75,7 +90,7 @@ class Grounds:
         return replace(start, built=built, tree=tree, tar=tar)
 
     def _base(self, name: TaskId) -> Ground:
-        base = read_base(self._bench.repository, self._tasks[name].base)
+        base = self._commits(self._tasks[name].base)
         return Ground(base=base, built=self._built(name, base))
 
     def _built(self, name: TaskId, base: Base) -> Built:

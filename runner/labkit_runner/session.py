@@ -92,19 +92,31 @@ class Session:
         return tuple(finished)
 
     def rehearse(self, planned: Sequence[PlannedRun], tell: Callable[[Arm], None]) -> None:
-        """Rehearse each configuration that asks a model, on the first run planned for it.
+        """Rehearse each configuration that asks a model, before the first run that costs.
 
-        Raises InputError with what is broken; `tell` hears which one is begun.
+        It is played on each different set of files that instruct or set its agent: no task's base
+        holds settings then that no rehearsal saw. Raises InputError with what is broken;
+        `tell` hears which one is begun.
         """
         self._require_launchable(planned)
-        first = {item.run.configuration: item for item in reversed(planned)}
-        for configuration, item in sorted(first.items()):
-            arm = self.arms[configuration]
+        for item in self._different(planned):
+            arm = self.arms[item.run.configuration]
+            tell(arm)
+            trial, route = rehearsed(arm)
+            job = replace(self.job(item), configuration=trial.configuration, agent=trial.agent)
+            rehearse(self.bench, job, route.to)
+
+    def _different(self, planned: Sequence[PlannedRun]) -> list[PlannedRun]:
+        """Return the first run of each configuration and set of files that instruct its agent."""
+        first: dict[tuple[ConfigurationId, str], PlannedRun] = {}
+        for item in sorted(planned, key=lambda each: each.run.task):
+            arm = self.arms[item.run.configuration]
             if arm.route is not None and arm.agent.rehearsed("true"):
-                tell(arm)
-                trial, route = rehearsed(arm)
-                job = replace(self.job(item), configuration=trial.configuration, agent=trial.agent)
-                rehearse(self.bench, job, route.to)
+                found = self.grounds.instructing(
+                    item.run.task, arm.configuration.instructions, arm.agent.memory
+                )
+                first.setdefault((arm.configuration.id, str(sorted(found.items()))), item)
+        return [item for _, item in sorted(first.items(), key=lambda each: each[0][0])]
 
     def _last_reason(self, run: RunId) -> str:
         lost = load(self._shelf.missing, run)

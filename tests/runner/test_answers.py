@@ -118,12 +118,20 @@ def test_side_requests_and_failures_do_not_count() -> None:
 
 def test_what_is_not_known_has_no_digest() -> None:
     assert answers_digest([]) == ""
-    assert answers_digest(told(["x"], main=False)) == ""
     assert answers_digest(told([anthropic("x")], cut_bytes=7)) == ""
     assert answers_digest([*told(["x"], outcome="dropped"), b'{"kind": "pie']) == ""
 
 
 def test_who_answered_is_told() -> None:
     assert answered_by(told(["a"], ["b"], model="m-2026")) == ("m-2026",)
-    assert answered_by(told(["a"], main=False)) == ()
     assert answered_by(told(["a"], model=None)) == ()
+
+
+def test_an_agent_without_tools_has_all_that_it_asked_for_its_conversation() -> None:
+    aside = told(["x"], ["y"], main=False)
+    assert answers_digest(aside) == answers_digest(told(["x"], ["y"])) != ""
+    assert answered_by(aside) == ("m-1",)
+
+
+def test_answers_of_a_wire_that_was_cut_are_not_known() -> None:
+    assert answers_digest([*told(["x"]), line("cut", limit=5)]) == ""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from types import SimpleNamespace
+from typing import IO, cast
 
 import pytest
 import runs
@@ -22,7 +23,11 @@ from labkit.phases import progress
 from labkit.records import load_missing, load_run
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Outcome, Sandbox, Spec, Streams, T
+from labkit_runner.agents.interface import Agent
+from labkit_runner.agents.scripted import ScriptedAgent
 from labkit_runner.causes import Broken
+from labkit_runner.job import Route
+from labkit_runner.rehearsal.script import Turn
 from labkit_runner.tries import TRIES
 from labkit_runner.voided import Took, Voided, partial_runs, void_partial
 
@@ -343,3 +348,36 @@ def test_a_person_who_insists_ends_runs_and_none_is_missing(
     records = lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO))
     assert [len(record.voided) for record in records] == [1, 1, 0, 0]
     assert records[0].voided[0]["kind"] == "interrupted"
+
+
+class Asking(ScriptedAgent):
+    """An agent that asks a model, and reads CLAUDE.md."""
+
+    memory = ("CLAUDE.md",)
+
+    def rehearsed(self, command: str) -> tuple[Turn, ...]:
+        return (Turn(text=command),)
+
+
+def test_each_different_set_of_instructions_is_rehearsed(
+    project: Project, bubblewrap_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = project.commit({"CLAUDE.md": "Other.\n"})
+    bases = {ONE: "base", TWO: "base", "bug-c": other, "bug-d": other}
+    session = lab_of(project, bubblewrap_sandbox).session(*bases)
+    tasks = {name: replace(task, base=bases[str(name)]) for name, task in session.tasks.items()}
+    route = cast("Route", SimpleNamespace(to=lambda url: url))
+    agent = Asking(session.workspace.evals / "configs")
+    asking = {
+        name: replace(arm, agent=cast("Agent", agent), route=route)
+        for name, arm in session.arms.items()
+    }
+    monkeypatch.setattr(Asking, "launch", lambda *_: None)
+    played: list[str] = []
+    monkeypatch.setattr(
+        "labkit_runner.session.rehearse", lambda _, job, __: played.append(str(job.planned.run))
+    )
+    replace(session, tasks=tasks, arms=asking).rehearse(
+        Lab(project, bubblewrap_sandbox).plan(*bases), lambda _: None
+    )
+    assert played == ["bug-a__A__1", "bug-c__A__1", "bug-a__B__1", "bug-c__B__1"]

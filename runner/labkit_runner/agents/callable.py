@@ -23,6 +23,7 @@ class CallableAgent:
     apis: tuple[Api, ...] = tuple(Api)
     provider = ""
     usual_version = callable_player.VERSION
+    main = "any"
     memory: tuple[str, ...] = ()
 
     def __init__(self, configs: Path) -> None:

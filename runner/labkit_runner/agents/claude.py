@@ -94,6 +94,7 @@ class ClaudeCode:
     apis: tuple[Api, ...] = (Api.ANTHROPIC,)
     provider = "anthropic"
     usual_version = "2.1.332"
+    main = "tools"
     memory: tuple[str, ...] = (
         "**/CLAUDE.md",
         "**/CLAUDE.local.md",
@@ -205,7 +206,12 @@ def _managed(configuration: Configuration) -> Entry:
         "awsCredentialExport": "true",
         "gcpAuthRefresh": "true",
         "otelHeadersHelper": "true",
+        # Another model, or another agent's prompt and model, by whatever name a workspace gives it.
         "model": configuration.model,
+        "modelOverrides": {configuration.model: configuration.model},
+        "availableModels": [configuration.model],
+        "fallbackModel": [configuration.model],
+        "agent": "",
         # Allowed by name as well: a workspace can forbid the mode in which all is allowed, and its
         # own inner sandbox cannot work in a container.
         "permissions": {

@@ -83,6 +83,7 @@ class Codex:
     apis: tuple[Api, ...] = (Api.RESPONSES,)
     provider = "openai"
     usual_version = "0.171.0"
+    main = "tools"
     memory: tuple[str, ...] = (
         "**/AGENTS.md",
         "**/AGENTS.override.md",

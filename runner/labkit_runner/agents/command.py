@@ -18,6 +18,7 @@ class CommandAgent:
     apis: tuple[Api, ...] = tuple(Api)
     provider = ""
     usual_version = ""
+    main = "any"
     memory: tuple[str, ...] = ()
 
     def install(self, configuration: Configuration) -> tuple[str, ...]:

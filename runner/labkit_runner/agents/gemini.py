@@ -66,6 +66,7 @@ class GeminiCli:
     apis: tuple[Api, ...] = (Api.GEMINI,)
     provider = "gemini"
     usual_version = "0.61.0"
+    main = "tools"
     memory: tuple[str, ...] = ("**/GEMINI.md", ".gemini/**", "**/.geminiignore")
 
     def install(self, configuration: Configuration) -> tuple[str, ...]:

@@ -111,6 +111,9 @@ class Agent(Protocol):
     """The provider that is asked where the configuration names none; empty: then nobody is."""
     usual_version: str
     """The version that labkit was tried with, for configurations that name none."""
+    main: str
+    """Which of its requests are its conversation: `any`, or those with `tools` where it asks its
+    model for more beside that, names of sessions say."""
     memory: tuple[str, ...]
     """Patterns of files of the workspace that instruct or set it: `CLAUDE.md`, `.claude/**`."""
 

@@ -81,6 +81,7 @@ class MiniSweAgent:
     apis: tuple[Api, ...] = (Api.CHAT, Api.ANTHROPIC, Api.RESPONSES, Api.GEMINI)
     provider = "openai-chat"
     usual_version = "2.4.6"
+    main = "any"
     memory: tuple[str, ...] = ()
 
     def install(self, configuration: Configuration) -> tuple[str, ...]:

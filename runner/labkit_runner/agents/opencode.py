@@ -74,6 +74,7 @@ class OpenCode:
     apis: tuple[Api, ...] = (Api.CHAT, Api.ANTHROPIC, Api.RESPONSES, Api.GEMINI)
     provider = "openai-chat"
     usual_version = "1.18.33"
+    main = "tools"
     memory: tuple[str, ...] = (
         *("**/AGENTS.md", "**/CLAUDE.md", "CONTEXT.md"),
         *("opencode.json", "opencode.jsonc", ".opencode/**", ".claude/skills/**"),

@@ -15,8 +15,13 @@ from pathlib import Path
 REFUSED = "labkit_refused"
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 _SETTINGS = ("opencode.json", "opencode.jsonc")
-_NAMES_PLUGINS = re.compile(r"[\"']?\bplugins?[\"']?\s*:\s*\[\s*[^\]\s]")
 _CODE = (".js", ".ts")
+_COMMENTS = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMAS = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
+_SUBSTITUTED = re.compile(r"\{(?:env|file):")
+"""Put into the text before it is read: in a comment it may end that."""
+_SEPARATORS = re.compile("[\r\u2028\u2029\x85](?!\n)")
+"""What one reader takes for the end of a line, and with it of a comment, and another does not."""
 
 
 def plugins(workspace: Path) -> "list[str]":
@@ -26,12 +31,36 @@ def plugins(workspace: Path) -> "list[str]":
     found = [each for folder in folders if folder.is_dir() for each in sorted(folder.iterdir())]
     code = [each for each in found if each.suffix in _CODE]
     settings = [place / name for place in (workspace, own) for name in _SETTINGS]
-    named = [each for each in settings if each.is_file() and _NAMES_PLUGINS.search(_text(each))]
+    named = [each for each in settings if os.path.lexists(each) and _names_plugins(each)]
     return [str(each.relative_to(workspace)) for each in (*code, *named)]
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+def _names_plugins(path: Path) -> bool:
+    """Tell whether settings name plugins, or might to another reader: those that cannot be read."""
+    try:
+        return _has_plugins(_settings(path.read_bytes().decode()))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return True
+
+
+def _settings(text: str) -> object:
+    """Read JSON with comments and trailing commas."""
+    if _SEPARATORS.search(text):
+        raise ValueError("its lines can be read in two ways")
+    comments = [each[0] for each in _COMMENTS.finditer(text) if not each[1]]
+    if any(map(_SUBSTITUTED.search, comments)):
+        raise ValueError("its comments may end elsewhere")
+    plain = _COMMAS.sub(r"\1", _COMMENTS.sub(lambda found: found[1] or " ", text))
+    return json.loads(plain, object_pairs_hook=list)
+
+
+def _has_plugins(settings: object) -> bool:
+    """Look into the outermost object, whose names may stand twice, or come of substitutions."""
+    if not isinstance(settings, list):
+        return True
+    return any(
+        "{" in name or (name in ("plugin", "plugins") and value != []) for name, value in settings
+    )
 
 
 def instructions(workspace: Path) -> "list[str]":

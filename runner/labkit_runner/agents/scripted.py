@@ -20,6 +20,7 @@ class ScriptedAgent:
     apis: tuple[Api, ...] = ()
     provider = ""
     usual_version = player.VERSION
+    main = "any"
     memory: tuple[str, ...] = ()
 
     def __init__(self, configs: Path) -> None:

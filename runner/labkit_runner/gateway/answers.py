@@ -31,33 +31,53 @@ def answers_digest(lines: Iterable[bytes]) -> str:
 
     Empty where that is not known: nothing was answered, or an answer was not recorded whole.
     """
-    events = told(lines)
-    main = {each["n"] for each in events if each["kind"] == "request" and each["main"]}
-    pieces: dict[int, list[str]] = {number: [] for number in sorted(main)}
-    answered = set()
-    for each in events:
-        if each.get("n") not in main:
-            continue
-        if each["kind"] == "piece":
-            pieces[each["n"]].append(each["text"])
-        elif each["kind"] == "response" and each["outcome"] == Outcome.ANSWERED:
-            if each.get("cut_bytes"):
+    asked: dict[int, bool] = {}
+    pieces: dict[int, list[str]] = {}
+    said: dict[int, str] = {}
+    for each in told(lines):
+        number = each.get("n", 0)
+        match each["kind"]:
+            case "cut":
                 return ""
-            answered.add(each["n"])
-    said = [_said("".join(parts)) for number, parts in pieces.items() if number in answered]
-    return hashlib.sha256(canonical_json(said)).hexdigest() if said else ""
+            case "request":
+                asked.update(_asked(each))
+            case "piece":
+                pieces.setdefault(number, []).append(each["text"])
+            case "response":
+                parts = pieces.pop(number, [])
+                if each["outcome"] == Outcome.ANSWERED:
+                    said[number] = "" if each.get("cut_bytes") else _digest(_said("".join(parts)))
+            case _:
+                pass
+    found = [said[number] for number in _conversation(asked) if number in said]
+    return _digest(found) if found and all(found) else ""
 
 
 def answered_by(lines: Iterable[bytes]) -> tuple[str, ...]:
     """Return the names under which models answered the main conversation, sorted."""
-    events = told(lines)
-    main = {each["n"] for each in events if each["kind"] == "request" and each["main"]}
-    names = {
-        each["model"]
-        for each in events
-        if each["kind"] == "response" and each["n"] in main and each.get("model")
-    }
-    return tuple(sorted(names))
+    asked: dict[int, bool] = {}
+    names: dict[int, str] = {}
+    for each in told(lines):
+        if each["kind"] == "request":
+            asked.update(_asked(each))
+        elif each["kind"] == "response" and each.get("model"):
+            names[each["n"]] = each["model"]
+    return tuple(sorted({names[number] for number in _conversation(asked) if number in names}))
+
+
+def _asked(request: Mapping[str, Any]) -> dict[int, bool]:
+    """Return a request's number and whether it is main; nothing for one that generates nothing."""
+    generates = request.get("use", "generate") == "generate"
+    return {request["n"]: request["main"]} if generates else {}
+
+
+def _conversation(asked: Mapping[int, bool]) -> list[int]:
+    """Return the requests of the main conversation; all, where none is said to be of it."""
+    return sorted(number for number, main in asked.items() if main) or sorted(asked)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
 def _said(text: str) -> list[tuple[str, object]]:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from labkit_runner.gateway.apis.interface import Asked, Heard
 from labkit_runner.gateway.settings import Caps, Settings
@@ -26,6 +27,41 @@ def cost_of(
     return total / _MILLION
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Came:
+    """What came of an exchange."""
+
+    main: bool
+    generates: bool
+    answered: bool
+    is_free: bool
+    """Whether it was refused by the model's API, or never arrived."""
+    whole: bool
+    usage: Mapping[str, int] | None
+    cost: float | None
+    names: tuple[str, ...]
+    """Of the model, in the request and in the answer."""
+    sent: int
+    """Bytes of the request."""
+    got: int
+    """Bytes of the answer, unpacked."""
+    asked_for: int = 0
+    """The most tokens that the request lets the answer have; 0: it does not say."""
+
+    @property
+    def most_usage(self) -> Mapping[str, int]:
+        """What it has used; where it did not tell, an upper estimate.
+
+        A token is at least a byte. What broke off may have been written to its end elsewhere.
+        """
+        if self.usage is not None:
+            return self.usage
+        if self.is_free:
+            return {}
+        output = self.got if self.whole else max(self.got, self.asked_for)
+        return {"input": self.sent, "output": output}
+
+
 class Book:
     """Counts, and says when a bound is reached: once, for the first one."""
 
@@ -37,7 +73,10 @@ class Book:
         self._numbers = 0
         self._open = 0
         self._open_main = 0
+        self._open_sides = 0
+        self._saw_main = False
         self._turns = 0
+        self._sides = 0
         self._failures = 0
         self._tokens = 0
         self._cost = 0.0
@@ -48,22 +87,36 @@ class Book:
         self._numbers += 1
         return self._numbers
 
-    def bound(self, asked: Asked | None) -> str:
+    def bound(self, *, main: bool, generates: bool) -> str:
         """Return why a request must not be sent on; empty: it may."""
         most = self._caps.requests
-        if most is not None and asked and asked.main and self._turns + self._open_main >= most:
+        if most is not None and self._turns_with(main=main, generates=generates) > most:
             self.reach("requests", most)
         return self._reached
 
-    def open(self, *, main: bool) -> None:
+    def _turns_with(self, *, main: bool, generates: bool) -> int:
+        """Return how many turns there are when it is sent on.
+
+        Where no request has offered tools so far, all that generate are turns.
+        """
+        if main:
+            return self._turns + self._open_main + 1
+        if generates and not self._saw_main:
+            return self._sides + self._open_sides + 1
+        return 0
+
+    def open(self, *, main: bool, generates: bool) -> None:
         """A request is sent on."""
         self._open += 1
         self._open_main += main
+        self._open_sides += generates and not main
+        self._saw_main = self._saw_main or main
 
-    def close(self, *, main: bool) -> None:
+    def close(self, *, main: bool, generates: bool) -> None:
         """It is over, in whatever way."""
         self._open -= 1
         self._open_main -= main
+        self._open_sides -= generates and not main
         self._quiet_since = time.monotonic()
 
     def price(self, asked: Asked | None, heard: Heard) -> float | None:
@@ -72,14 +125,15 @@ class Book:
         prices = next((self._prices[name] for name in names if name in self._prices), None)
         return cost_of(heard.usage, prices)
 
-    def heard(self, *, main: bool, answered: bool, heard: Heard, cost: float | None) -> None:
+    def heard(self, came: Came) -> None:
         """Add what an exchange has used and what came of it."""
-        if main:
-            self._turns += answered
-            self._failures = 0 if answered else self._failures + 1
-        used = heard.usage or {}
+        self._turns += came.main and came.answered
+        self._sides += came.generates and not came.main and came.answered
+        if came.main or (came.generates and not self._saw_main):
+            self._failures = 0 if came.answered else self._failures + 1
+        used = came.most_usage
         self._tokens += sum(used.get(kind, 0) for kind in _PRICED)
-        self._cost += cost or 0.0
+        self._cost += self._most_cost(came, used) if came.cost is None else came.cost
         for which, found, most in (
             ("tokens", self._tokens, self._caps.tokens),
             ("cost", self._cost, self._caps.cost),
@@ -87,6 +141,14 @@ class Book:
         ):
             if most is not None and found > most:
                 self.reach(which, most)
+
+    def _most_cost(self, came: Came, used: Mapping[str, int]) -> float:
+        """Return an upper estimate: what has no price has the highest that is known."""
+        known = [self._prices[name] for name in came.names if name in self._prices]
+        told = [each or 0.0 for price in known or self._prices.values() for each in price.values()]
+        prices = {kind: max(told, default=0.0) for kind in _PRICED}
+        prices.update({kind: each for kind, each in (known[0] if known else {}).items() if each})
+        return cost_of(used, prices) or 0.0
 
     def reach(self, which: str, limit: float) -> None:
         """Say that the run is over."""

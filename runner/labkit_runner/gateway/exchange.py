@@ -11,8 +11,8 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 from yarl import URL
 
-from labkit_runner.gateway.apis.interface import Asked, Use
-from labkit_runner.gateway.book import Book
+from labkit_runner.gateway.apis.interface import Asked, Heard, Use, asked_for
+from labkit_runner.gateway.book import Book, Came
 from labkit_runner.gateway.codings import KNOWN, Unpacker, UnreadableError
 from labkit_runner.gateway.doors import Door, codings, forwarded, returned, wait_of
 from labkit_runner.gateway.hearing import Hearing, Tape
@@ -53,6 +53,9 @@ class Exchange:
         self._asked = asked
         self._number = number
         self._main = asked is not None and asked.main
+        self._generates = door.route.use is Use.GENERATE
+        self._sent_size = 0
+        self._got = 0
         self._outcome = "abandoned"
         self._why = ""
         self._status: int | None = None
@@ -67,7 +70,8 @@ class Exchange:
 
     async def carry(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
         """Send the request on and hand its answer back; whatever happens is told."""
-        self._way.book.open(main=self._main)
+        self._way.book.open(main=self._main, generates=self._generates)
+        self._sent_size = len(body)
         answer: web.StreamResponse | None = None
         try:
             async with await self._sent(request, body) as upstream:
@@ -145,6 +149,7 @@ class Exchange:
                 await answer.write(held)
                 held = b""
             for each in unpacked:
+                self._got += len(each)
                 self._hearing.feed(each)
                 self._tape.feed(each)
         if held:
@@ -200,7 +205,7 @@ class Exchange:
     def _judged(self, *, failed: bool) -> str:
         if failed or self._hearing.heard.error:
             return "error"
-        if self._door.route.use is Use.GENERATE and not self._hearing.heard.complete:
+        if self._generates and not self._hearing.heard.complete:
             return "cut"
         return "answered"
 
@@ -216,10 +221,12 @@ class Exchange:
             self._outcome = "answered"  # some do not wait for the end of the connection
         if self._why and not heard.error:
             heard.error = {"type": "gateway", "message": self._why[:500]}
-        if self._door.route.use is not Use.GENERATE:
+        if not self._generates:
             heard.usage = {}
+        elif not heard.complete and self._outcome != "error":
+            heard.usage = None  # what was told so far is not all
         cost = way.book.price(self._asked, heard) if heard.usage != {} else 0.0
-        way.book.close(main=self._main)
+        way.book.close(main=self._main, generates=self._generates)
         self._tape.end()
         now = time.monotonic()
         way.teller.tell(
@@ -239,5 +246,20 @@ class Exchange:
             cut_bytes=self._tape.cut_bytes,
             retry_after=self._retry_after,
         )
-        answered = self._outcome == "answered"
-        way.book.heard(main=self._main, answered=answered, heard=heard, cost=cost)
+        way.book.heard(self._came(heard, cost))
+
+    def _came(self, heard: Heard, cost: float | None) -> Came:
+        refused = self._outcome == "error" and (self._status or 0) >= _FIRST_ERROR
+        return Came(
+            main=self._main,
+            generates=self._generates,
+            answered=self._outcome == "answered",
+            is_free=refused or self._outcome == "unreachable",
+            whole=heard.complete,
+            usage=heard.usage,
+            cost=cost,
+            names=(self._asked.model if self._asked else "", heard.model),
+            sent=self._sent_size,
+            got=self._got,
+            asked_for=asked_for(self._asked.params) if self._asked else 0,
+        )

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import HttpVersion11, hdrs, web
@@ -14,12 +16,15 @@ from labkit_runner.gateway.doors import Door, Doors, RefusedError
 from labkit_runner.gateway.exchange import Exchange, Way
 from labkit_runner.gateway.fingerprint import fingerprint
 from labkit_runner.gateway.listening import Connection
+from labkit_runner.gateway.telling import body_digest, bounded
 
 MOST_BODY = 64 << 20
 _MOST_BODIES = 256 << 20
 _LONG_BODY = 1 << 20
 _BODY_SECONDS = 60.0
 _LONGEST = 300
+_MOST_NAMES = 20
+_MOST_PARTS = 5000
 
 
 class Gate:
@@ -28,7 +33,7 @@ class Gate:
     def __init__(self, way: Way) -> None:
         self._way = way
         self._doors = Doors(way.settings.apis)
-        self._fingerprinted = False
+        self._fingerprinted: set[bool] = set()
         self._held = 0
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -45,8 +50,8 @@ class Gate:
             self._held += taken
             asked = await self._asked(request, door, body)
             number = self._way.book.number()
+            self._check(request, door, number, asked, body)
             self._tell(request, door, number, asked, taken)
-            self._check(door, asked)
             return await Exchange(self._way, door, number, asked).carry(request, body)
         except RefusedError as refused:
             return self._refuse(request, door, number, refused)
@@ -102,46 +107,71 @@ class Gate:
             raise RefusedError(f"its body cannot be read: {error}", status=400) from error
         asked = door.api.ask(door.path, read)
         if door.route.use is Use.COUNT:
-            return Asked(
-                main=False,
-                model=asked.model,
-                params=asked.params,
-                parts=asked.parts,
-                web=asked.web,
-            )
-        return asked
+            return replace(asked, main=False)
+        return replace(asked, main=True) if self._way.settings.main == "any" else asked
 
     def _tell(
         self, request: web.BaseRequest, door: Door, number: int, asked: Asked | None, size: int
     ) -> None:
         teller = self._way.teller
         client = request.headers.get(hdrs.USER_AGENT, "")[:_LONGEST]
-        teller.tell(
+        self._tell_request(
+            request,
+            door,
+            number,
+            asked,
+            bytes=size,
+            params=bounded(teller.mask.clean(asked.params)) if asked else {},
+            parts=_named(teller.part, asked) if asked else {},
+        )
+        if asked and door.route.use is Use.GENERATE and self._is_new(main=asked.main):
+            found = fingerprint(asked, client)
+            teller.tell("fingerprint", n=number, main=asked.main, **found)
+
+    def _is_new(self, *, main: bool) -> bool:
+        """Tell whether it is the first of its kind: side requests count until a main one came."""
+        found = main not in self._fingerprinted and True not in self._fingerprinted
+        self._fingerprinted.add(main)
+        return found
+
+    def _tell_request(
+        self,
+        request: web.BaseRequest,
+        door: Door,
+        number: int,
+        asked: Asked | None,
+        **more: Any,
+    ) -> None:
+        self._way.teller.tell(
             "request",
             n=number,
             method=request.method,
             path=door.path[:_LONGEST],
             api=door.api.name,
-            client=client,
+            use=door.route.use,
+            client=request.headers.get(hdrs.USER_AGENT, "")[:_LONGEST],
             main=asked is not None and asked.main,
             model=asked.model[:_LONGEST] if asked else "",
-            params=asked.params if asked else {},
-            parts=_named(teller.part, asked) if asked else {},
-            web=asked.web if asked else (),
-            bytes=size,
+            web=asked.web[:_MOST_NAMES] if asked else (),
+            **more,
         )
-        if asked and asked.main and not self._fingerprinted:
-            self._fingerprinted = True
-            teller.tell("fingerprint", n=number, **fingerprint(asked, client))
 
-    def _check(self, door: Door, asked: Asked | None) -> None:
+    def _check(
+        self, request: web.BaseRequest, door: Door, number: int, asked: Asked | None, body: bytes
+    ) -> None:
+        """Refuse what must not be sent on; of such a request its size and digest are told."""
+        why = ""
         if asked and asked.web:
-            names = ", ".join(asked.web)
+            names = ", ".join(asked.web[:_MOST_NAMES])
             why = f"what the provider would do on the network is not allowed here: {names}"
-            raise RefusedError(why, status=door.api.refusal)
-        which = self._way.book.bound(asked)
-        if which:
+        elif which := self._way.book.bound(
+            main=asked is not None and asked.main, generates=door.route.use is Use.GENERATE
+        ):
             why = f"the run is over: its bound on {which} was reached"
+        if why:
+            if self._way.teller.listens:
+                told = {"digest": body_digest(body), "params": {}, "parts": {}}
+                self._tell_request(request, door, number, asked, bytes=len(body), **told)
             raise RefusedError(why, status=door.api.refusal)
 
     def _refuse(
@@ -164,14 +194,28 @@ class Gate:
 
 
 def _named(part: Any, asked: Asked) -> dict[str, list[str]]:
-    return {name: [part(value) for value in values] for name, values in asked.parts.items()}
+    return {name: [part(value) for value in _few(values)] for name, values in asked.parts.items()}
+
+
+def _few(values: tuple[Any, ...]) -> list[Any]:
+    """Return pieces; so many that no conversation has them are one from there on."""
+    first, rest = list(values[:_MOST_PARTS]), list(values[_MOST_PARTS:])
+    return [*first, rest] if rest else first
 
 
 def _read_json(coding: str, body: bytes) -> dict[str, Any]:
     text = unpacked(coding, body, MOST_BODY).decode()
-    found = json.loads(text, object_pairs_hook=_unique)
+    found = json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004 - as for what is no JSON at all
+    return found
+
+
+def _finite(text: str) -> float:
+    """Return a number; what is none, or too large for one, cannot be written down as JSON again."""
+    found = float(text)
+    if not math.isfinite(found):
+        raise ValueError(f"{text[:40]} is no number that JSON can hold")
     return found
 
 

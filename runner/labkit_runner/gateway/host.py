@@ -16,7 +16,7 @@ from labkit.bounds import Caps
 from labkit.errors import InfrastructureError
 from labkit.providers import Provider
 from labkit.sandbox.interface import Halt, Sidecar, SidecarSandbox, SidecarSpec
-from labkit_runner.gateway.wire import Wire, read_wire
+from labkit_runner.gateway.wire import Reader, Wire
 
 SOCKET = "gateway.sock"
 _READY_SECONDS = 60.0
@@ -35,6 +35,8 @@ class Terms:
     """See `labkit_runner.gateway.keys.key_of`."""
     caps: Caps
     turn_cap: int | None = None
+    main: str = "tools"
+    """Which requests are the agent's main conversation: those with tools, or any."""
     mask: tuple[str, ...] = field(default=(), repr=False)
     """Further texts that must not stand in the record of the wire."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -54,14 +56,14 @@ class Gateway:
         self._closing = False
         self._is_ready = False
         self._unwritten: OSError | None = None
-        self._kept: list[bytes] = []
+        self._reader = Reader()
         self._timer: threading.Timer | None = None
         self._thread = threading.Thread(target=self._listen, daemon=True)
 
     @property
     def wire(self) -> Wire:
         """Everything that it told so far: all of the run, once its context is left."""
-        return read_wire(tuple(self._kept))
+        return self._reader.wire
 
     def open(self, settings: Mapping[str, Any]) -> None:
         """Hand it its settings and wait until it listens."""
@@ -91,7 +93,6 @@ class Gateway:
         for line in self._sidecar.stdout:
             self._write(line)
             if not line.startswith(_LONG_KINDS):
-                self._kept.append(line)
                 self._obey(line)
         if not self._closing:
             complaint = self._sidecar.complaint() or "it said nothing"
@@ -103,6 +104,7 @@ class Gateway:
             event = json.loads(line)
         except ValueError:
             return
+        self._reader.take(event)
         if event.get("kind") == "ready":
             self._is_ready = True
             self._ready.set()
@@ -161,6 +163,7 @@ def settings(terms: Terms, socket: str) -> dict[str, Any]:
         "secret": terms.key,
         "mask": [*terms.mask, *([unquote(hidden)] if hidden else [])],
         "caps": {"requests": terms.turn_cap, **asdict(terms.caps)},
+        "main": terms.main,
         "prices": {model: asdict(price) for model, price in terms.provider.prices.items()},
         "ca": _certificates() if url.scheme == "https" else "",
         "proxy": proxy,

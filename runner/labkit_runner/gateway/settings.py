@@ -36,6 +36,8 @@ class Settings:
     caps: Caps = Caps()
     prices: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     """By model: what a million tokens of each kind cost."""
+    main: str = "tools"
+    """Which requests are the agent's main conversation: those with tools, or any."""
     ca: str = ""
     """The certificates that upstream servers are checked by (PEM); empty: this machine's."""
     proxy: str = field(default="", repr=False)

@@ -6,9 +6,13 @@ masked before they are written. The kinds:
 - `ready`: it listens. `metered` is false where it makes tunnels, whose content nobody can read.
 - `part`: `digest`, `value`. A piece of a request (the system text, the tools, one message), told
   once; requests name it by its digest, or a run's log would grow with the square of its turns.
-- `request`: `n` (from 1), `method`, `path`, `api`, `client`, `main` (whether it offers tools and so
-  belongs to the agent's main conversation), `model`, `params`, `parts` (name to digests), `web`
-  (names of the provider-side tools that it asked for, which were refused), `bytes`.
+  What is very large is cut: then `cut` says by how much.
+- `request`: `n` (from 1), `method`, `path`, `api`, `use` (generate, count, other), `client`, `main`
+  (whether it offers tools and so belongs to the agent's main conversation; of an agent that asks
+  for nothing beside it, whether it generates), `model`, `params`, `parts` (name to digests), `web`
+  (names of the provider-side tools that it asked for, which were refused), `bytes`. Of one that was
+  refused `digest` is told, and neither `params` nor `parts`. A parameter that is very large is told
+  as its `digest`, `size` and `beginning`.
 - `refused`: `method`, `target`, `why`. Nothing was sent on, or back where an answer held the key.
   `n` where a request was read; `method` and `target` are empty for what was no HTTP at all.
 - `piece`: `n`, `text`. Some of an answer, as it came.
@@ -17,19 +21,22 @@ masked before they are written. The kinds:
   `model`, `stop`, `error` (`type`, `code`, `message`, `status`, and from its details `quota`, the
   names of the limits, and `retry_delay`), `web` (provider-side tools that were used all the same),
   `bytes`, `cut_bytes` (not recorded), `retry_after` (seconds, as the header says; null: nothing).
-- `fingerprint`: of the first main request: `model`, `client`, digests of `system`, `tools`,
-  `messages` (empty: there is none), and `params`, each by its dotted name. Ids, dates and cache
-  marks, which differ from run to run, are left out.
+- `fingerprint`: of the first main request, and of the first other one before that; `main` tells
+  which. `model`, `client`, digests of `system`, `tools`, `messages` (empty: there is none), and
+  `params`, each by its dotted name. Ids, dates and cache marks, which differ from run to run, are
+  left out.
 - `connect`: `host`, `port`, `allowed`; a tunnel of a run that is paid by a subscription. Where it
   was made: `bytes` (`sent`, `received`) and `seconds`, else `why`. Nothing in it was read.
 - `cap`: `which` (requests, failures, tokens, cost, idle, silence), `limit`. The run is over.
-- `end`: the gateway was closed in good order.
+- `cut`: more than `limit` bytes were told. Nothing of requests and answers is from there on, only
+  their numbers.
+- `end`: the gateway was closed in good order; `refused`: how many requests were, told or not.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
 from typing import Any
@@ -38,7 +45,8 @@ KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
 """Of tokens. `reasoning` is a part of `output`; the other four add up to all."""
 
 _FIRST_ERROR = 400
-_ENVELOPE = ("kind", "t", "n")
+_ENVELOPE = ("kind", "t", "n", "main")
+_MOST_REFUSED = 1000
 
 
 class Outcome(StrEnum):
@@ -63,6 +71,8 @@ class Exchange:
 
     number: int
     main: bool
+    generates: bool = True
+    """Whether the model was asked for an answer, and not for its name or a count."""
     model: str
     outcome: Outcome
     status: int | None = None
@@ -101,6 +111,8 @@ class Wire:
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     metered: bool = True
     """Whether requests could be read and counted: not in the tunnels of a subscription."""
+    is_cut: bool = False
+    """Whether it told too much: from some point on only numbers are told."""
     ended: bool = False
     """Whether the gateway itself came to its end in good order."""
 
@@ -110,15 +122,20 @@ class Wire:
         return sum(each.main and each.outcome is Outcome.ANSWERED for each in self.exchanges)
 
     @property
-    def usage(self) -> dict[str, int]:
-        """Tokens of all exchanges by kind."""
+    def usage(self) -> dict[str, int] | None:
+        """Tokens of all exchanges by kind; None when that of one is not known."""
+        if self.pending or any(each.usage is None and not each.is_free for each in self.exchanges):
+            return None
         known = [each.usage for each in self.exchanges if each.usage is not None]
         return {kind: sum(usage.get(kind, 0) for usage in known) for kind in KINDS}
 
     @property
-    def tokens(self) -> int:
-        """Tokens of all exchanges, in and out."""
-        return sum(count for kind, count in self.usage.items() if kind != "reasoning")
+    def tokens(self) -> int | None:
+        """Tokens of all exchanges, in and out; None when those of one are not known."""
+        usage = self.usage
+        if usage is None:
+            return None
+        return sum(count for kind, count in usage.items() if kind != "reasoning")
 
     @property
     def cost(self) -> float | None:
@@ -145,38 +162,75 @@ class Wire:
         return self.last or next(reversed(self.exchanges), None)
 
 
+class Reader:
+    """Reads the gateway's lines as they come, and keeps no more of them than a Wire has."""
+
+    def __init__(self) -> None:
+        self._asked: dict[int, dict[str, Any]] = {}
+        """Requests that nothing is told of yet."""
+        self._exchanges: list[Exchange] = []
+        self._refused: dict[str, None] = {}
+        self._caps: list[str] = []
+        self._prints: dict[bool, dict[str, Any]] = {}
+        self._flags: set[str] = set()
+        self._is_metered = True
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take the next one."""
+        match event["kind"]:
+            case "request" | "response" | "refused":
+                self._take_exchange(event)
+            case "cap":
+                self._caps.append(event["which"])
+            case "fingerprint":
+                told = {name: value for name, value in event.items() if name not in _ENVELOPE}
+                self._prints.setdefault(event.get("main", True), told)
+            case "ready":
+                self._is_metered = self._is_metered and event.get("metered", True)
+            case "end" | "cut":
+                self._flags.add(event["kind"])
+            case _:
+                pass
+
+    def _take_exchange(self, event: Mapping[str, Any]) -> None:
+        asked = self._asked.pop(event.get("n", 0), None)
+        if event["kind"] == "request":
+            names = ("n", "main", "use", "model")
+            self._asked[event["n"]] = {name: event.get(name) for name in names}
+        elif event["kind"] == "response" and asked is not None:
+            self._exchanges.append(_exchange(asked, event))
+        elif event["kind"] == "refused" and len(self._refused) < _MOST_REFUSED:
+            self._refused.setdefault(f"{event['method']} {event['target']}: {event['why']}")
+
+    @property
+    def wire(self) -> Wire:
+        """Everything so far."""
+        exchanges = self._exchanges
+        if not any(each.main for each in exchanges):
+            # An agent that offers no tools: all that it asked is its conversation.
+            exchanges = [replace(each, main=each.generates) for each in exchanges]
+        return Wire(
+            exchanges=tuple(exchanges),
+            pending=sum(bool(each["model"]) for each in self._asked.values()),
+            refused=tuple(self._refused),
+            cap=self._caps[0] if self._caps else "",
+            fingerprint=self._prints.get(True) or self._prints.get(False) or {},
+            metered=self._is_metered,
+            is_cut="cut" in self._flags,
+            ended="end" in self._flags,
+        )
+
+
 def read_wire(lines: Iterable[bytes]) -> Wire:
     """Read the gateway's lines; a torn last one, as a killed gateway leaves, counts for nothing."""
-    events = list(_events(lines))
-    asked = {event["n"]: event for event in events if event["kind"] == "request"}
-    closed = {event.get("n") for event in events if event["kind"] in ("response", "refused")}
-    caps = [event["which"] for event in events if event["kind"] == "cap"]
-    prints = [event for event in events if event["kind"] == "fingerprint"]
-    return Wire(
-        exchanges=tuple(
-            _exchange(asked[event["n"]], event)
-            for event in events
-            if event["kind"] == "response" and event["n"] in asked
-        ),
-        pending=sum(bool(asked[number]["model"]) for number in asked.keys() - closed),
-        refused=tuple(
-            f"{event['method']} {event['target']}: {event['why']}"
-            for event in events
-            if event["kind"] == "refused"
-        ),
-        cap=caps[0] if caps else "",
-        fingerprint={k: v for k, v in prints[0].items() if k not in _ENVELOPE} if prints else {},
-        metered=all(event.get("metered", True) for event in events if event["kind"] == "ready"),
-        ended=any(event["kind"] == "end" for event in events),
-    )
+    reader = Reader()
+    for event in told(lines):
+        reader.take(event)
+    return reader.wire
 
 
-def told(lines: Iterable[bytes]) -> tuple[dict[str, Any], ...]:
-    """Return the gateway's lines as they are, without any that are torn."""
-    return tuple(_events(lines))
-
-
-def _events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+def told(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield what the lines tell, without any that are torn."""
     for line in lines:
         with suppress(ValueError):
             event = json.loads(line)
@@ -188,6 +242,7 @@ def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchan
     return Exchange(
         number=request["n"],
         main=request["main"],
+        generates=(request["use"] or "generate") == "generate",
         model=request["model"] or "",
         outcome=Outcome(response["outcome"]),
         status=response["status"],

@@ -43,6 +43,26 @@ def test_what_it_may_not_have_is_not_on_the_wire(version: str, tmp_path: Path) -
     assert {each.path.split("?")[0] for each in run.asked} <= {"/", "/v1/messages"}
 
 
+@BOTH
+def test_a_workspace_cannot_have_another_model_asked(version: str, tmp_path: Path) -> None:
+    other = "claude-haiku-4-5"
+    own = tmp_path / "workspace" / ".claude"
+    (own / "agents").mkdir(parents=True)
+    settings = {
+        "modelOverrides": {"claude-opus-4-8": other},
+        "availableModels": ["haiku"],
+        "fallbackModel": [other],
+        "agent": "boss",
+    }
+    (own / "settings.json").write_text(json.dumps(settings))
+    boss = f"---\nname: boss\ndescription: boss\nmodel: {other}\n---\nLAZY BOSS\n"
+    (own / "agents" / "boss.md").write_text(boss)
+    run = play_claude(tmp_path, version, effort="high")
+    assert run.account.said is Said.COMPLETED
+    assert {each.body["model"] for each in run.asked if each.body} == {"claude-opus-4-8"}
+    assert "LAZY" not in json.dumps([each.body.get("system") for each in run.main])
+
+
 def test_the_turn_cap_is_its_own(tmp_path: Path) -> None:
     script = Script(turns=CLAUDE_SOLVES.turns[:1], loop=True)
     run = play_claude(tmp_path, NEW, script, turn_cap=3)

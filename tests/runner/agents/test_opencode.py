@@ -87,6 +87,15 @@ def test_plugins_of_the_workspace_are_not_run(tmp_path: Path, name: str) -> None
     assert not list((tmp_path / "workspace").glob("ran-*"))
 
 
+@pytest.mark.parametrize(
+    "text", ['{"plugin": /* ours */ ["./p.js"]}', '{"plu\\u0067in": ["./p.js"]}']
+)
+def test_plugins_that_settings_name_in_another_way_are_not_run(tmp_path: Path, text: str) -> None:
+    played = play(workspace(tmp_path, {"opencode.json": text, "p.js": PLUGIN}))
+    assert "opencode.json" in played.account.broken_tools
+    assert not list((tmp_path / "workspace").glob("ran-*"))
+
+
 def test_it_speaks_another_api(tmp_path: Path) -> None:
     played = play(
         workspace(tmp_path, {"CLAUDE.md": "MARKER\n"}),

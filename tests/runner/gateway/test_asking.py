@@ -1,10 +1,11 @@
 """What requests are looked into for: the provider's own tools, and what identifies a run."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import ANTHROPIC, CHAT, GEMINI, RESPONSES, TOOLS
+from gateways import ANTHROPIC, CHAT, GEMINI, RESPONSES, TOOLS, gateway, upstream
 
 from labkit_runner.gateway.apis import APIS
 from labkit_runner.gateway.fingerprint import fingerprint
@@ -66,6 +67,11 @@ REFUSED: list[tuple[str, Mapping[str, Any], str]] = [
         {"input": [{"output": [{"type": "input_image", "image_url": "https://x"}]}]},
         "image_url by url",
     ),
+    (RESPONSES, {"model": "openai/gpt-5:online"}, "the model openai/gpt-5:online"),
+    (RESPONSES, {"models": ["m1", "openai/gpt-5:online"]}, "the model openai/gpt-5:online"),
+    (RESPONSES, {"search_parameters": {"mode": "on"}}, "search_parameters"),
+    (ANTHROPIC, {"model": "anthropic/claude:online"}, "the model anthropic/claude:online"),
+    (ANTHROPIC, {"plugins": [{"id": "web"}]}, "plugins"),
     (CHAT, {"web_search_options": {"search_context_size": "low"}}, "web_search_options"),
     (CHAT, {"model": "gpt-4o-search-preview"}, "the model gpt-4o-search-preview"),
     (CHAT, {"model": "deepseek/x:online"}, "the model deepseek/x:online"),
@@ -86,6 +92,32 @@ REFUSED: list[tuple[str, Mapping[str, Any], str]] = [
     (
         GEMINI,
         {"contents": [{"parts": [{"fileData": {"fileUri": "https://youtu.be/x"}}]}]},
+        "file by url",
+    ),
+    (
+        GEMINI,
+        {
+            "tools": [{"googleSearch": {}}],
+            "generateContentRequest": {"tools": [{"functionDeclarations": []}]},
+        },
+        "googleSearch",
+    ),
+    (
+        GEMINI,
+        {"systemInstruction": {"parts": [{"fileData": {"fileUri": "https://x"}}]}},
+        "file by url",
+    ),
+    (
+        GEMINI,
+        {
+            "contents": [
+                {
+                    "parts": [
+                        {"functionResponse": {"parts": [{"file_data": {"file_uri": "https://x"}}]}}
+                    ]
+                }
+            ]
+        },
         "file by url",
     ),
 ]
@@ -219,6 +251,24 @@ def test_instructions_stand_apart_in_every_api() -> None:
 
 def test_a_gemini_model_stands_in_the_path() -> None:
     assert APIS[GEMINI].ask(PATH, {}).model == "m1"
+
+
+def test_only_a_count_asks_by_an_inner_request() -> None:
+    body = {"generateContentRequest": {"contents": [{"parts": [{"text": "hidden"}]}]}}
+    assert APIS[GEMINI].ask("/v1beta/models/m1:countTokens", body).parts["messages"]
+    asked = APIS[GEMINI].ask("/v1beta/models/m1:generateContent", body)
+    assert not asked.parts["messages"]
+    assert "generateContentRequest" in asked.params
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_a_number_that_json_cannot_hold_is_refused(tmp_path: Path, number: str) -> None:
+    body = b'{"model": "m1", "temperature": ' + number.encode() + b', "messages": []}'
+    with upstream() as server, gateway(tmp_path, server.url) as gate:
+        status, answer = gate.ask(body)
+    assert status == 400
+    assert b"is no number that JSON can hold" in answer
+    assert not server.requests
 
 
 def test_a_very_long_parameter_is_named_by_its_digest() -> None:

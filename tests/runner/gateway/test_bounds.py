@@ -1,5 +1,6 @@
 """The bounds of a run: requests, tokens, cost, idleness; and what answers cost."""
 
+import asyncio
 import json
 import threading
 import time
@@ -26,7 +27,8 @@ from gateways import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit_runner.gateway.book import cost_of
+from labkit_runner.gateway.book import Book, Came, cost_of
+from labkit_runner.gateway.settings import Caps, Settings
 
 PRICES = {"m1": {"input": 3, "output": 15, "cache_read": 0.3}}
 
@@ -180,6 +182,103 @@ def test_an_answer_that_tells_no_usage_has_an_unknown_cost(tmp_path: Path) -> No
     assert wire.answered == 1
     assert wire.last
     assert (wire.last.usage, wire.last.cost, wire.cost) == (None, None, None)
+
+
+def plain(**more: Any) -> dict[str, Any]:
+    """Return a request that offers no tools."""
+    return {name: value for name, value in question(**more).items() if name != "tools"}
+
+
+@pytest.mark.parametrize("main", ["any", "tools"])
+def test_an_agent_that_offers_no_tools_has_turns_a_bound_and_a_fingerprint(
+    tmp_path: Path, main: str
+) -> None:
+    settings: dict[str, Any] = {"caps": {"requests": 2}, "main": main}
+    with upstream() as server, gateway(tmp_path, server.url, **settings) as gate:
+        assert gate.ask(plain(), "/v1/messages/count_tokens")[0] == 200
+        assert [gate.ask(plain())[0] for _ in range(4)] == [200, 200, 400, 400]
+        wire = gate.close()
+    assert (wire.cap, wire.answered) == ("requests", 2)
+    assert wire.fingerprint["model"] == "m1"
+    assert [each.main for each in wire.exchanges] == [False, True, True]
+
+
+def test_side_requests_are_no_turns_once_there_is_a_main_conversation(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"caps": {"requests": 1}}
+    with upstream() as server, gateway(tmp_path, server.url, **settings) as gate:
+        asked = [plain(system="side"), question(system="main"), plain(), plain()]
+        assert [gate.ask(each)[0] for each in asked] == [200] * 4
+        prints = gate.events("fingerprint")
+        wire = gate.close()
+    assert wire.answered == 1
+    assert [each["main"] for each in prints] == [False, True]
+    assert wire.fingerprint["system"] == prints[1]["system"]
+
+
+def test_all_requests_are_turns_of_an_agent_that_has_no_side_conversation(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"caps": {"requests": 2}, "main": "any"}
+    with upstream() as server, gateway(tmp_path, server.url, **settings) as gate:
+        assert [gate.ask(each)[0] for each in (question(), plain(), plain())] == [200, 200, 400]
+        assert gate.close().answered == 2
+
+
+async def until_it_leaves(request: web.Request) -> web.StreamResponse:
+    """Begin an answer that tells some usage, and never end it."""
+    answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await answer.prepare(request)
+    for event in MESSAGE[:3]:
+        await answer.write(sse(event))
+    await asyncio.sleep(20)
+    return answer
+
+
+def leave(place: str) -> None:
+    """Ask, read a little of the answer, and hang up."""
+    connection = Connection(place)
+    connection.request("POST", "/v1/messages", json.dumps(question()))
+    connection.getresponse().read(20)
+    connection.close()
+
+
+@pytest.mark.parametrize("caps", [{"tokens": 999}, {"cost": 0.0149}])
+def test_who_hangs_up_before_the_usage_is_told_is_bounded_all_the_same(
+    tmp_path: Path, caps: dict[str, float]
+) -> None:
+    settings: dict[str, Any] = {"caps": caps, "prices": PRICES}
+    with upstream(until_it_leaves) as server, gateway(tmp_path, server.url, **settings) as gate:
+        leave(gate.place)  # it asked for at most 1000 tokens, at 15 for a million
+        gate.wait("cap")
+        wire = gate.close()
+    assert wire.cap == next(iter(caps))
+    assert (wire.tokens, wire.usage, wire.cost) == (None, None, None)
+
+
+@pytest.mark.parametrize(("most", "capped"), [(50, True), (5000, False)])
+def test_an_answer_without_usage_counts_a_token_a_byte(
+    tmp_path: Path, most: int, *, capped: bool
+) -> None:
+    settings: dict[str, Any] = {"apis": [CHAT], "caps": {"tokens": most}}
+    with upstream(any_api) as server, gateway(tmp_path, server.url, **settings) as gate:
+        gate.ask({"model": "m1", "tools": [{}]}, PATHS[CHAT])
+        wire = gate.close()
+    assert wire.cap == ("tokens" if capped else "")
+    assert (wire.answered, wire.tokens) == (1, None)
+
+
+def test_what_has_no_price_counts_at_the_highest_that_is_known(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"caps": {"cost": 0.0017}, "prices": PRICES}
+    with upstream() as server, gateway(tmp_path, server.url, **settings) as gate:
+        gate.ask(question(model="unknown"))
+        wire = gate.close()
+    assert wire.cap == ""  # the answer names m1
+    came = Came(
+        main=True, generates=True, answered=True, is_free=False, whole=True, cost=None,
+        usage={"input": 100, "output": 20}, names=("unknown",), sent=9, got=9,
+    )  # fmt: skip
+    over: list[str] = []
+    found = Settings(socket="", apis=(), url="", prices=PRICES, caps=Caps(cost=0.0017))
+    Book(found, lambda which, _: over.append(which)).heard(came)
+    assert over == ["cost"]
 
 
 def test_counting_tokens_and_listing_models_cost_nothing(tmp_path: Path) -> None:

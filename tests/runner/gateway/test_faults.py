@@ -102,7 +102,7 @@ def test_a_broken_stream_never_looks_like_an_end(tmp_path: Path) -> None:
     assert b"Hello" in caught.value.partial
     assert wire.last
     assert wire.last.outcome is Outcome.DROPPED
-    assert wire.last.usage == {"input": 100, "output": 1}
+    assert wire.last.usage is None  # what was told so far is not all
 
 
 def test_a_body_shorter_than_it_said_breaks_as_well(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_packed_answers_stay_packed_and_are_understood(
         assert gate.ask(question(), **accepted) == (200, packed)
         wire = gate.close()
     assert wire.answered == 1
-    assert wire.usage["input"] == 100
+    assert (wire.usage or {})["input"] == 100
 
 
 @pytest.mark.parametrize("coding", list(PACKED))

@@ -18,8 +18,8 @@ def test_a_streamed_answer_passes_and_is_metered(tmp_path: Path) -> None:
     assert asked.headers.getall("x-api-key") == [SECRET]
     assert wire.ended
     assert wire.answered == 1
-    assert wire.usage["input"] == 100
-    assert wire.usage["output"] == 20
+    assert (wire.usage or {})["input"] == 100
+    assert (wire.usage or {})["output"] == 20
     assert wire.cost == (100 * 3 + 20 * 15) / 1e6
     assert wire.last
     assert wire.last.stop == "end_turn"

@@ -19,6 +19,7 @@ from labkit_runner.gateway.apis.interface import (
     told_error,
     without,
 )
+from labkit_runner.gateway.apis.searching import searches
 
 _LOCAL = re.compile(r"custom|(?:bash|text_editor|computer|memory)_\d+|tool_search_tool_\w+")
 """Types of tools that the client itself carries out; any other is the provider's."""
@@ -104,6 +105,7 @@ def _web(body: Json) -> list[str]:
     ]
     found += ["mcp_servers"] if body.get("mcp_servers") else []
     found += ["container"] if body.get("container") else []
+    found += searches(body)
     for message in items(body.get("messages")):
         found += _fetches(message.get("content"))
     return found + _fetches(body.get("system"))

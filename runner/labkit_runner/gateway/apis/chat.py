@@ -21,12 +21,9 @@ from labkit_runner.gateway.apis.interface import (
     without,
 )
 from labkit_runner.gateway.apis.responses import openai_error
+from labkit_runner.gateway.apis.searching import searches
 
 _LOCAL = ("function", "custom")
-_SEARCHING = re.compile(r"-search(?:-|$)|:online$|-deep-research|(?:^|/)sonar", re.IGNORECASE)
-"""Models that search the web without being offered a tool."""
-_BESIDE = ("web_search_options", "plugins", "web_search", "search_parameters", "enable_search")
-"""Parameters that let one provider or another search the web."""
 
 
 class Chat:
@@ -109,9 +106,7 @@ def _web(body: Json) -> list[str]:
         for tool in items(body.get("tools"))
         if tool.get("type", "function") not in _LOCAL
     ]
-    found += [name for name in _BESIDE if body.get(name)]
-    if _SEARCHING.search(text(body.get("model"))):
-        found.append(f"the model {named(body['model'])}")
+    found += searches(body)
     for message in items(body.get("messages")):
         for part in items(message.get("content")):
             url = part.get("image_url")

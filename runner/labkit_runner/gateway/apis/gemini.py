@@ -45,19 +45,23 @@ class Gemini:
 
     def ask(self, path: str, body: Json) -> Asked:
         """Look into a request."""
-        body = {**body, **mapping(body.get("generateContentRequest"))}
+        inner = mapping(body.get("generateContentRequest"))
+        web = (*_web(body), *_web(inner))
+        counts = path.endswith(":countTokens")
+        if counts:  # nobody else reads it
+            body = {**body, **inner}
         system = body.get("systemInstruction") or body.get("system_instruction")
         names = ("systemInstruction", "system_instruction", "tools", "contents", "model")
         return Asked(
             main=bool(body.get("tools")),
             model=path.rpartition("/")[2].partition(":")[0],
-            params=without(body, *names, "generateContentRequest"),
+            params=without(body, *names, *(["generateContentRequest"] if counts else [])),
             parts={
                 "system": single(system),
                 "tools": single(body.get("tools")),
                 "messages": tuple(listed(body.get("contents"))),
             },
-            web=tuple(dict.fromkeys(_web(body))),
+            web=tuple(dict.fromkeys(web)),
         )
 
     def hear(self, heard: Heard, event: Json) -> None:
@@ -112,9 +116,19 @@ def _web(body: Json) -> list[str]:
         named(name) for tool in items(body.get("tools")) for name in tool if name not in _LOCAL
     ]
     found += [name for name in ("cachedContent", "cached_content") if body.get(name)]
-    for content in items(body.get("contents")):
-        for part in items(content.get("parts")):
-            data = mapping(part.get("fileData") or part.get("file_data"))
-            if fetched(data.get("fileUri") or data.get("file_uri")):
-                found.append("file by url")
+    for name in ("contents", "systemInstruction", "system_instruction"):
+        for content in items(body.get(name)):
+            found += _fetches(content)
+    return found
+
+
+def _fetches(content: Json) -> list[str]:
+    """Return what is fetched for a list of parts: for what a function returned as well."""
+    found = []
+    for part in items(content.get("parts")):
+        for data in (part.get("fileData"), part.get("file_data")):
+            uris = (mapping(data).get("fileUri"), mapping(data).get("file_uri"))
+            found += ["file by url" for uri in uris if fetched(uri)]
+        for name in ("functionResponse", "function_response"):
+            found += _fetches(mapping(part.get(name)))
     return found

@@ -117,6 +117,13 @@ def number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
+def asked_for(params: Json) -> int:
+    """Return the most tokens that a request lets its answer have; 0: it does not say."""
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+    places = (params, mapping(params.get("generationConfig")))
+    return max(number(place.get(name)) for place in places for name in names)
+
+
 def named(value: Any) -> str:
     """Return a name for people, whatever stands there."""
     found = _NAMES.match(text(value))

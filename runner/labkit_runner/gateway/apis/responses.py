@@ -19,6 +19,7 @@ from labkit_runner.gateway.apis.interface import (
     told_error,
     without,
 )
+from labkit_runner.gateway.apis.searching import searches
 
 _LOCAL = ("function", "custom", "local_shell", "apply_patch", "tool_search")
 """Types of tools that the client itself carries out; any other is the provider's."""
@@ -111,6 +112,7 @@ def _item(heard: Heard, item: Json) -> None:
 def _web(body: Json) -> list[str]:
     found = _remote(body.get("tools"))
     found += [name for name in _ELSEWHERE if body.get(name)]
+    found += searches(body)
     for item in items(body.get("input")):
         if item.get("type") == "item_reference":
             found.append("item_reference")
