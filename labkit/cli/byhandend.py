@@ -69,7 +69,9 @@ def finish_session(desk: Desk, begun: Begun, answers: Answers) -> None:
         path = ask("transcript file of this machine (empty: there is none)", _existing)
         transcripts = _read_all((path,)) if path else {}
     told = _told(answers, transcripts)
-    found = manual.finish_session(desk.lab.workspace, begun, told, desk.lab.key(desk.person))
+    found = manual.finish_session(
+        desk.lab.workspace, begun, desk.planned, told, desk.lab.key(desk.person)
+    )
     _done(desk, found)
 
 

@@ -26,7 +26,7 @@ from labkit.tasks import Task
 from labkit.treediff import TreeDiff, diff_returned
 from labkit.workspace import Workspace
 from labkit_runner.attempt import new_folder
-from labkit_runner.manual import Begun, Told, forget, write_told
+from labkit_runner.manual import Begun, Told, settle, with_tries, write_told
 from labkit_runner.manualform import FORM, Declaration, blank_form
 
 WORK, PROMPT, README = "workspace", "prompt.txt", "README.txt"
@@ -168,7 +168,7 @@ def finish_export(
 ) -> RunRecord:
     """Make a run of what came back."""
     refuse(tuple(brought.problems()), hint="mend the declaration, or --minutes")
-    record = _record(begun, brought, facts)
+    record = with_tries(workspace, facts.planned, _record(begun, brought, facts))
     with new_folder(workspace.run(begun.run)) as folder:
         (folder / FORM).write_bytes(brought.declaration.data)
         (folder / "stderr.txt").write_bytes(b"")
@@ -176,7 +176,7 @@ def finish_export(
         (folder / "test-diff-stat.txt").write_bytes(brought.difference.stat)
         (folder / "minutes.txt").write_text(f"{brought.minutes:.2f}\n", encoding="utf-8")
         record = write_told(folder, record, brought.told, key)
-    forget(workspace, begun.run)
+    settle(workspace, begun.run)
     return record
 
 

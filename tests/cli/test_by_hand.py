@@ -59,8 +59,8 @@ def intact(lab: Lab, run: str) -> None:
     load_intact(lab.workspace, [RunId.parse(run)], suite_version=version)
 
 
-def exported(lab: Lab, run: str, me: str = ANA) -> Path:
-    folder = lab.folder / "out"
+def exported(lab: Lab, run: str, me: str = ANA, name: str = "out") -> Path:
+    folder = lab.folder / name
     lab.done("task", "run", "--manual", run, "--export", str(folder), me=me)
     return folder
 
@@ -197,10 +197,15 @@ def test_a_session_whose_labkit_is_killed_leaves_nothing_running(
         program.wait(30)
         wait_for(lambda: not _runs(mark))
     assert f"{run} (container" in lab.done("status")
+    answer = lab.labkit("task", "run", run, me=ANA)
+    assert answer.code == 1
+    assert f"the session of {run} was interrupted" in answer.err
+    assert "evals/voided/" in answer.err
+    assert f"labkit task run --manual {run} goes on" in answer.err
+    assert (lab.workspace.voided / f"{run}__1" / "voided.json").is_file()
     answer = lab.labkit("task", "run", "--finish", run, "--interventions", "0", me=ANA)
     assert answer.code == 2
     assert "it was interrupted" in answer.err
-    assert "evals/voided/" in answer.err
     lab.done("task", "run", "--abandon", run, "--because", "the machine died", me=ANA)
     lab.done("task", "run", run, me=ANA)
     record = load_run(lab.workspace.run(RunId.parse(run)) / "run.json")
@@ -344,6 +349,25 @@ def test_an_abandoned_run_is_recorded(lab_at: Callable[[str], Lab]) -> None:
     says = ("is not begun by hand",)
     words = ("task", "run", "--abandon", run, "--because", "again")
     lab.refused(*words, me=ANA, code=2, says=says)
+    fill_in_form(exported(lab, run, name="again"))
+    lab.done("task", "run", "--finish", run, "--minutes", "5", "--interventions", "0", me=ANA)
+    record = load_run(lab.workspace.run(RunId.parse(run)) / "run.json")
+    assert "the VM broke" in record.earlier_failures[0]
+    assert [each["kind"] for each in record.voided] == ["abandoned"]
+    assert not lab.workspace.missing(RunId.parse(run)).exists()
+    intact(lab, run)
+
+
+def test_runs_begun_by_hand_are_left_to_their_person(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("frozen")
+    run, other = planned(lab, ANA)[:2]
+    exported(lab, run)
+    answer = lab.labkit("task", "run", me=ANA)
+    assert answer.code == 1
+    assert f"left out: {run} is begun by hand (export" in answer.err
+    assert f"labkit task run --finish {run} goes on, --abandon {run}" in answer.err
+    assert not lab.workspace.run(RunId.parse(run)).exists()
+    assert lab.workspace.run(RunId.parse(other)).exists()
 
 
 @pytest.mark.parametrize(
