@@ -60,6 +60,11 @@ class Answers:
 
 def finish_session(desk: Desk, begun: Begun, answers: Answers) -> None:
     """Ask what is not known, and make the run of a session here."""
+    if answers.folder is not None or answers.minutes is not None:
+        raise InputError(
+            f"{desk.run} was done in the sandbox here: its folder and its time are known",
+            hint="leave out --workspace and --minutes, which are for exported runs",
+        )
     session = manual.session_of(desk.lab.workspace, desk.run)
     transcripts = _read_all(answers.transcripts) or _sessions(session)
     if transcripts:
