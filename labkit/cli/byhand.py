@@ -10,9 +10,11 @@ from labkit.cli.byhandend import Answers, Desk, finish_session, take_in
 from labkit.cli.byhandopen import void_sessions
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
+from labkit.cli.purse import Purse
+from labkit.cli.runchoice import require_own_logins
 from labkit.cli.running import catch_up
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configuration
+from labkit.configurations import read_configuration, read_configurations
 from labkit.errors import InfrastructureError, InputError, PhaseError, ToolError
 from labkit.lock import only_one
 from labkit.model import RunId
@@ -68,10 +70,23 @@ def _do(me: str, run: str, out: Path | None, sandbox_name: str) -> int:
                 hint=f"labkit task run --finish {desk.run}, "
                 f'or --abandon {desk.run} --because "why"',
             )
+        _require_allowed(desk, is_here=out is None)
         if out is not None:
             _write_out(desk, out)
             return 0
         return _sit(desk, sandbox_name)
+
+
+def _require_allowed(desk: Desk, *, is_here: bool) -> None:
+    """Refuse what scripted runs are refused: a login in CI, and here, what the budget bears not."""
+    arms = {found.id: found for found in read_configurations(desk.lab.workspace)}
+    require_own_logins((desk.planned,), (), arms)
+    purse = Purse.of(desk.lab, None, ignores_unpriced=False)
+    why = purse.gate((desk.planned,), ()) if is_here else ""
+    if why:
+        raise PhaseError(
+            f"{desk.run} is not begun: {why}", hint="budget: in evals/labkit.yaml is the team's own"
+        )
 
 
 def _complete(me: str, run: str, answers: Answers) -> int:

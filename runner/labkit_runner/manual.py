@@ -178,6 +178,8 @@ class Told:
     interventions: tuple[str, ...] = ()
     """What they did, a line each."""
     notes: str = ""
+    remarks: tuple[str, ...] = ()
+    """What labkit has to say of it."""
 
     def facts(self) -> dict[str, object]:
         """Return it as it stands in run.json."""
@@ -225,6 +227,7 @@ def write_told(folder: Path, record: RunRecord, told: Told, key: SigningKey) -> 
     record = replace(
         record,
         interventions=told.count,
+        remarks=(*record.remarks, *told.remarks),
         turns=turns if record.turns is None else record.turns,
         digests=digests,
     )
