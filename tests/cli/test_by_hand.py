@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -403,7 +404,8 @@ def test_the_checks_of_scripted_runs_hold_for_runs_by_hand(
     run, other = planned(lab, ANA)[:2]
     path = lab.workspace.evals / "configs" / f"{RunId.parse(run).configuration}.yaml"
     kept = path.read_text()
-    path.write_text(kept.replace("agent: scripted", "agent: claude-code") + "login: subscription\n")
+    paid = re.sub(r"(?m)^steps: .*$", "login: subscription", kept)
+    path.write_text(paid.replace("agent: scripted", "agent: claude-code"))
     words = ("task", "run", "--manual", run)
     says = ("it runs for its owner, not in CI",)
     out = ("--export", str(lab.folder / "o"))
