@@ -3,6 +3,7 @@
 import re
 
 DOT_GIT = re.compile(rb"(?:.*\\)?(?:\.git|git~1)[ .]*(?:[\\:].*)?", re.IGNORECASE | re.DOTALL)
+_LONGEST_SHOWN = 160
 
 
 def quoted(path: bytes) -> bytes:
@@ -16,3 +17,12 @@ def quoted(path: bytes) -> bytes:
         else:
             out += b"\\%03o" % byte
     return bytes(out + b'"')
+
+
+def shown_path(path: str | bytes) -> str:
+    """Return a path as a message can hold it: anybody may nest folders for kilobytes."""
+    text = path if isinstance(path, str) else path.decode(errors="backslashreplace")
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    half = _LONGEST_SHOWN // 2
+    return f"{text[:half]}[... {len(text) - 2 * half} more ...]{text[-half:]}"

@@ -15,7 +15,7 @@ from labkit.building import NOTHING_BUILT, Built
 from labkit.errors import ToolError
 from labkit.export import Base, object_id
 from labkit.git import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Repository
-from labkit.gitpaths import DOT_GIT
+from labkit.gitpaths import DOT_GIT, shown_path
 from labkit.treewriting import write_tree
 
 _NEVER_KEPT = frozenset({b"__pycache__", b".pytest_cache"})
@@ -92,7 +92,7 @@ class _Returned:
 
     def leave_out(self, path: bytes, why: str) -> None:
         """Note what the difference does not hold, and why."""
-        self.left_out.setdefault(f"{_shown(path)}: {why}")
+        self.left_out.setdefault(f"{shown_path(path)}: {why}")
 
 
 def diff_returned(
@@ -220,7 +220,3 @@ def _gone(base: Base, state: _Returned) -> tuple[bytes, ...]:
         for entry in base.entries
         if entry.path not in state.seen and entry.mode != GITLINK
     )
-
-
-def _shown(path: bytes) -> str:
-    return path.decode(errors="backslashreplace")

@@ -7,9 +7,10 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 
 from labkit.cli.console import complain, say
-from labkit.errors import LabkitError
+from labkit.errors import LabkitError, refuse
 
 BUG = 70
 INTERRUPTED = 130
@@ -20,6 +21,7 @@ def main() -> None:
     from labkit.cli.app import app
 
     try:
+        _require_text(sys.argv[1:])
         app(prog_name="labkit")
     except LabkitError as error:
         complain(error)
@@ -32,10 +34,28 @@ def main() -> None:
         sys.exit(_bug())
 
 
+def _require_text(words: Sequence[str]) -> None:
+    """Refuse arguments that are no text: nothing that labkit writes or says could hold them."""
+    refuse(
+        [
+            f"argument {place} is no text in UTF-8: "
+            f"{word.encode(errors='backslashreplace').decode()}"
+            for place, word in enumerate(words, 1)
+            if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word)
+        ],
+        hint="write it in UTF-8; a file with such a name must be renamed first",
+    )
+
+
 def _bug() -> int:
     """Keep the traceback in a file, tell where it is, and return the exit code of a bug."""
     with tempfile.NamedTemporaryFile(
-        "w", prefix="labkit-bug-", suffix=".log", delete=False, encoding="utf-8"
+        "w",
+        prefix="labkit-bug-",
+        suffix=".log",
+        delete=False,
+        encoding="utf-8",
+        errors="backslashreplace",
     ) as file:
         file.write(f"labkit {' '.join(sys.argv[1:])}\nPython {sys.version}\n\n")
         traceback.print_exc(file=file)

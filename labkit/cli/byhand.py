@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labkit.cli.byhandend import Answers, Desk, finish_session, take_in
+from labkit.cli.byhandopen import void_sessions
 from labkit.cli.console import say
 from labkit.cli.lab import Lab, now
+from labkit.cli.purse import Purse
+from labkit.cli.runchoice import require_own_logins
 from labkit.cli.running import catch_up
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configuration
+from labkit.configurations import read_configuration, read_configurations
 from labkit.errors import InfrastructureError, InputError, PhaseError, ToolError
 from labkit.lock import only_one
 from labkit.model import RunId
@@ -21,10 +24,11 @@ from labkit.settings import Person
 from labkit_runner import manual
 from labkit_runner import manualexport as export
 from labkit_runner.attempt import perform
+from labkit_runner.givenup import abandon
 from labkit_runner.manual import Begun, ByHand, Way
 from labkit_runner.ownterminal import OwnTerminal
 from labkit_runner.session import Session
-from labkit_runner.voided import void, void_partial
+from labkit_runner.voided import void
 
 BEGAN, ABANDONED = "begin by hand", "abandon by hand"
 """What a member's log says of runs by hand, before it tells of the finished run."""
@@ -60,18 +64,29 @@ def _do(me: str, run: str, out: Path | None, sandbox_name: str) -> int:
     """Begin a run by hand: in a session here, or in a folder for another machine."""
     with _desk(me, run) as desk:
         before = manual.read_begun(desk.lab.workspace, desk.run)
-        if before is not None and (
-            before.way is Way.EXPORT or manual.session_of(desk.lab.workspace, desk.run).is_dir()
-        ):
+        if before is not None and manual.can_finish(desk.lab.workspace, before):
             raise PhaseError(
                 f"{desk.run} is begun by hand already ({before.way}, {before.started})",
                 hint=f"labkit task run --finish {desk.run}, "
                 f'or --abandon {desk.run} --because "why"',
             )
+        _require_allowed(desk, is_here=out is None)
         if out is not None:
             _write_out(desk, out)
             return 0
         return _sit(desk, sandbox_name)
+
+
+def _require_allowed(desk: Desk, *, is_here: bool) -> None:
+    """Refuse what scripted runs are refused: a login in CI, and here, what the budget bears not."""
+    arms = {found.id: found for found in read_configurations(desk.lab.workspace)}
+    require_own_logins((desk.planned,), (), arms)
+    purse = Purse.of(desk.lab, None, ignores_unpriced=False)
+    why = purse.gate((desk.planned,), ()) if is_here else ""
+    if why:
+        raise PhaseError(
+            f"{desk.run} is not begun: {why}", hint="budget: in evals/labkit.yaml is the team's own"
+        )
 
 
 def _complete(me: str, run: str, answers: Answers) -> int:
@@ -95,7 +110,7 @@ def _give_up(me: str, run: str, why: str) -> int:
     if not why.strip():
         raise InputError("a run is not given up without a reason", hint='--because "why"')
     with _desk(me, run) as desk:
-        manual.abandon(desk.lab.workspace, desk.begun(), why.strip(), now())
+        abandon(desk.lab.workspace, desk.begun(), why.strip(), now())
         desk.lab.log(desk.person, ABANDONED, subject=str(desk.run))
         say(f"{desk.run} is abandoned and counts as missing: {why.strip()}")
         say("the next labkit task run does it again, and tells of this in its record")
@@ -109,9 +124,7 @@ def _desk(me: str, run: str) -> Iterator[Desk]:
     person = runner(lab, me)
     wanted = RunId.parse(run)
     with only_one(lab.workspace, f"labkit task run by hand of {person.name}"):
-        when = now().isoformat(timespec="seconds")
-        for lost in void_partial(lab.workspace.by_hand, lab.workspace.voided, when):
-            say(f"the session of {lost} was interrupted: what it left is in evals/voided/")
+        void_sessions(lab)
         catch_up(lab, person)
         yield Desk(lab=lab, person=person, planned=_own(lab, person, wanted))
 

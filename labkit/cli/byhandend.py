@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labkit.cli.console import ask, say
-from labkit.cli.lab import Lab
+from labkit.cli.lab import Lab, now
 from labkit.cli.running import record
 from labkit.configurations import read_configuration
 from labkit.errors import InputError, PhaseError
@@ -21,6 +21,7 @@ from labkit_runner.capture import read_sessions
 from labkit_runner.manual import Begun, Told
 from labkit_runner.manualform import read_declaration
 from labkit_runner.preflight import require_nothing_readable
+from labkit_runner.veil import veil_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,11 @@ class Answers:
 
 def finish_session(desk: Desk, begun: Begun, answers: Answers) -> None:
     """Ask what is not known, and make the run of a session here."""
+    if answers.folder is not None or answers.minutes is not None:
+        raise InputError(
+            f"{desk.run} was done in the sandbox here: its folder and its time are known",
+            hint="leave out --workspace and --minutes, which are for exported runs",
+        )
     session = manual.session_of(desk.lab.workspace, desk.run)
     transcripts = _read_all(answers.transcripts) or _sessions(session)
     if transcripts:
@@ -68,8 +74,11 @@ def finish_session(desk: Desk, begun: Begun, answers: Answers) -> None:
         say("the agent left no transcript that labkit knows of in its own folder")
         path = ask("transcript file of this machine (empty: there is none)", _existing)
         transcripts = _read_all((path,)) if path else {}
-    told = _told(answers, transcripts)
-    found = manual.finish_session(desk.lab.workspace, begun, told, desk.lab.key(desk.person))
+    configuration = read_configuration(desk.lab.workspace, desk.run.configuration)
+    told = veil_of(configuration, Path.home()).told(_told(answers, transcripts))
+    found = manual.finish_session(
+        desk.lab.workspace, begun, desk.planned, told, desk.lab.key(desk.person)
+    )
     _done(desk, found)
 
 
@@ -152,15 +161,16 @@ def take_in(desk: Desk, begun: Begun, answers: Answers) -> None:
         )
     folder = (answers.folder or Path(begun.folder)).expanduser()
     configuration = read_configuration(lab.workspace, desk.run.configuration)
-    declaration = read_declaration(folder, begun)
+    veil = veil_of(configuration, Path.home())
+    declaration = read_declaration(folder, begun, now(), veil)
     start = export.start_of(lab.repository, lab.workspace, tasks[desk.run.task], configuration)
-    difference = export.read_workspace(folder, lab.repository, start)
+    difference = export.read_workspace(folder, lab.repository, start, veil)
     brought = export.Brought(
         declaration=declaration,
         base_tree=start.base.tree,
         difference=difference,
         minutes=answers.minutes,
-        told=_told(answers, _read_all(answers.transcripts)),
+        told=veil.told(_told(answers, _read_all(answers.transcripts))),
     )
     facts = export.Facts(
         planned=desk.planned,

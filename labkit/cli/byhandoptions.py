@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from labkit.errors import InputError
+
 _PANEL = "By hand"
 
 Manual = Annotated[
@@ -111,6 +113,61 @@ Because = Annotated[
         help="With --abandon: the reason.",
     ),
 ]
+
+_STEPS = {
+    "manual": {"export", "sandbox"},
+    "finish": {"folder", "transcripts", "minutes", "interventions", "stepped", "notes"},
+    "abandon": {"because"},
+}
+"""What each step of a run by hand looks at, beside who does it; nothing else is an option of it."""
+
+
+def is_asked(context: typer.Context) -> bool:
+    """Tell whether a step of a run by hand is asked for; refuses options that it, or none, has."""
+    given = {
+        str(each.name): each.opts[0]
+        for each in context.command.params
+        if _is_written(context, str(each.name))
+    }
+    steps = [given[name] for name in _STEPS if name in given]
+    if len(steps) > 1:
+        raise InputError(
+            f"{' and '.join(steps)} exclude each other: one run is done by hand at a time",
+            hint="--manual RUN, --finish RUN or --abandon RUN, and no other run beside it",
+        )
+    fitting = {name for step in _STEPS if step in given for name in {step, *_STEPS[step]}}
+    fitting = (fitting or _plain(context)) | {"me", "runs"}
+    if "export" in given:
+        fitting -= {"sandbox"}
+    _refuse_others([written for name, written in given.items() if name not in fitting], steps)
+    return bool(steps)
+
+
+def _is_written(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _plain(context: typer.Context) -> set[str]:
+    """Return what runs that are not done by hand look at."""
+    of_hand = {"manual", "finish", "abandon"}.union(*_STEPS.values()) - {"sandbox"}
+    return {str(each.name) for each in context.command.params} - of_hand
+
+
+def _refuse_others(others: Sequence[str], steps: Sequence[str]) -> None:
+    if not others:
+        return
+    names = " and ".join((", ".join(others[:-1]), others[-1]) if others[1:] else others)
+    verb = "does" if len(others) == 1 else "do"
+    if steps:
+        raise InputError(
+            f"{names} {verb} not go with {steps[0]}", hint="labkit task run --help says what does"
+        )
+    raise InputError(
+        f"{names} {verb} nothing without a run by hand",
+        hint="say which: --manual RUN, --finish RUN or --abandon RUN",
+    )
+
 
 _What = tuple[str, str, str, Path | None, str]
 """--manual, --finish, --abandon, --export, --because."""

@@ -21,6 +21,7 @@ from labkit.spending import (
     spent,
     spent_on_tries,
 )
+from labkit_runner.givenup import spent_in_sessions
 from labkit_runner.tries import Shelf
 
 
@@ -103,9 +104,13 @@ class Purse:
             (_spent(Shelf.of(space), item) for item in done.planned),
             Spent(),
         )
-        return study + sum(
-            (_spent(shelf_of(folder), item) for folder, item in self._smoked(done.planned)),
-            Spent(),
+        return (
+            study
+            + spent_in_sessions(space)
+            + sum(
+                (_spent(shelf_of(folder), item) for folder, item in self._smoked(done.planned)),
+                Spent(),
+            )
         )
 
     def _smoked(self, planned: Sequence[PlannedRun]) -> Iterator[tuple[Path, PlannedRun]]:

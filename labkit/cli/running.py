@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labkit.cli import dryrun, smoking
+from labkit.cli.byhandopen import void_sessions, waiting
 from labkit.cli.console import Pace, ask, say
 from labkit.cli.interrupts import heeding
 from labkit.cli.lab import Lab, now
@@ -40,6 +41,8 @@ class Work:
     shelf: Shelf
     meant: tuple[PlannedRun, ...]
     """Every run that is meant and was not finished when it began."""
+    by_hand: tuple[PlannedRun, ...] = ()
+    """Runs that would be meant, but somebody has begun them by hand."""
 
     @property
     def is_smoke(self) -> bool:
@@ -71,8 +74,8 @@ def run_planned(me: str, asked: Asked) -> int:
         _recover(lab, person)
         work = _work(lab, person, asked)
         if not work.meant:
-            say(f"{person.name} has no run left to do")
-            return 0
+            say(f"{person.name} has no {'other ' if work.by_hand else ''}run left to do")
+            return 1 if work.by_hand else 0
         _require_allowed(work)
         if work.is_smoke:
             smoking.pin(lab, work.shelf.raw)
@@ -80,18 +83,21 @@ def run_planned(me: str, asked: Asked) -> int:
     _tell_end(work, stop)
     if stop.by_person:
         raise KeyboardInterrupt
-    return 1 if work.left else 0
+    return 1 if work.left or work.by_hand else 0
 
 
 def _work(lab: Lab, person: Person, asked: Asked) -> Work:
     """Return what is to be done, and where it is put."""
+    begun: tuple[PlannedRun, ...] = ()
     if asked.scope is not Scope.SMOKE:
-        meant, shelf = to_do(lab, person, asked), Shelf.of(lab.workspace)
+        every, shelf = to_do(lab, person, asked), Shelf.of(lab.workspace)
+        begun = waiting(lab, every)
+        meant = tuple(item for item in every if item not in begun)
     else:
         runs = smoking.smoke_runs(lab, person, asked.words)
         folder = smoking.round_of(lab, runs)
         meant, shelf = smoking.left_of(folder, runs), shelf_of(folder)
-    return Work(lab=lab, person=person, asked=asked, shelf=shelf, meant=meant)
+    return Work(lab=lab, person=person, asked=asked, shelf=shelf, meant=meant, by_hand=begun)
 
 
 def _require_allowed(work: Work) -> None:
@@ -115,6 +121,7 @@ def _agreed(answer: str) -> None:
 
 def _recover(lab: Lab, person: Person) -> None:
     """Void what killed sessions left half-written, and record what they did not come to record."""
+    void_sessions(lab)
     when = now().isoformat(timespec="seconds")
     for shelf in (Shelf.of(lab.workspace), *map(shelf_of, lab.workspace.smokes())):
         for name in void_partial(shelf.raw, shelf.voided, when):

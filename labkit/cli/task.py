@@ -244,6 +244,7 @@ def freeze(
 
 @app.command()
 def run(
+    context: typer.Context,
     runs: runoptions.Runs = None,
     mine: runoptions.Mine = False,
     everybody: runoptions.Everybody = False,
@@ -267,7 +268,7 @@ def run(
     me: Me = "",
 ) -> None:
     """Run what the plan gives you; goes on where it stopped."""
-    if manual or finish or abandon:
+    if byhandoptions.is_asked(context):
         what = (manual, finish, abandon, export, because)
         brought = (folder, transcripts, minutes, interventions, stepped, notes)
         raise typer.Exit(byhandoptions.start(me, runs or [], what, brought, sandbox))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from labkit.archive import Entry, Kind
 from labkit.errors import InputError
+from labkit.gitpaths import shown_path
 
 MOST_FILE_BYTES = 64 * 1024 * 1024
 _MOST_BYTES = 256 * 1024 * 1024
@@ -63,7 +64,7 @@ def read_inside(folder: Path, path: str) -> bytes | Unreadable:
     except OSError as error:
         if error.errno not in _ITS_DOING:
             raise
-        return Unreadable(why=f"{path} {_ITS_DOING[error.errno]}")
+        return Unreadable(why=f"{shown_path(path)} {_ITS_DOING[error.errno]}")
 
 
 def _read(folder: Path, path: str) -> bytes | Unreadable:
@@ -79,11 +80,11 @@ def _read(folder: Path, path: str) -> bytes | Unreadable:
         os.close(at)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        return Unreadable(why=f"{path} is not a file")
+        return Unreadable(why=f"{shown_path(path)} is not a file")
     with os.fdopen(handle, "rb") as file:
         data = file.read(MOST_FILE_BYTES + 1)
     if len(data) > MOST_FILE_BYTES:
-        return Unreadable(why=f"{path} is larger than {MOST_FILE_BYTES:,} bytes")
+        return Unreadable(why=f"{shown_path(path)} is larger than {MOST_FILE_BYTES:,} bytes")
     return data
 
 
@@ -144,7 +145,7 @@ def _entry(folder: Path, path: str) -> Entry | Unreadable | None:
     except OSError as error:
         if error.errno not in _ITS_DOING:
             raise
-        return Unreadable(why=f"{path} {_ITS_DOING[error.errno]}")
+        return Unreadable(why=f"{shown_path(path)} {_ITS_DOING[error.errno]}")
     if not stat.S_ISREG(mode):
         return None
     data = read_inside(folder, path)

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,9 @@ from labkit.configurations import Configuration
 from labkit.declarations import signed
 from labkit.errors import InputError, IntegrityError, LabkitError
 from labkit.fields import json_text, read_json
-from labkit.missing import united
 from labkit.model import RunId
-from labkit.records import (
-    SCHEMA,
-    MissingRecord,
-    RunRecord,
-    load_missing,
-    load_run,
-    record_text,
-)
+from labkit.plan import PlannedRun
+from labkit.records import SCHEMA, RunRecord, load_run, record_text
 from labkit.signing import SigningKey
 from labkit.transcripts.detect import read_transcript
 from labkit.workspace import Workspace
@@ -37,8 +29,7 @@ from labkit_runner.accounting import file_digest
 from labkit_runner.agents import terminal
 from labkit_runner.agents.interface import INPUTS, Account, Agent, Launch, Left, Request, Said
 from labkit_runner.attempt import new_folder
-from labkit_runner.causes import Broken
-from labkit_runner.voided import Took, Try, keep, kept
+from labkit_runner.tries import Shelf
 
 TERMINAL = "terminal.txt"
 """What was shown in a session: a person's own evidence, whatever the agent wrote of itself."""
@@ -120,6 +111,11 @@ def session_of(workspace: Workspace, run: RunId) -> Path:
     return workspace.by_hand / str(run)
 
 
+def can_finish(workspace: Workspace, begun: Begun) -> bool:
+    """Tell whether there is something to make a run of: an interrupted session left nothing."""
+    return begun.way is Way.EXPORT or session_of(workspace, begun.run).is_dir()
+
+
 def forget(workspace: Workspace, run: RunId) -> None:
     """Remove what stands of a run below evals/manual/."""
     shutil.rmtree(session_of(workspace, run), ignore_errors=True)
@@ -182,6 +178,8 @@ class Told:
     interventions: tuple[str, ...] = ()
     """What they did, a line each."""
     notes: str = ""
+    remarks: tuple[str, ...] = ()
+    """What labkit has to say of it."""
 
     def facts(self) -> dict[str, object]:
         """Return it as it stands in run.json."""
@@ -192,10 +190,12 @@ class Told:
         }
 
 
-def finish_session(workspace: Workspace, begun: Begun, told: Told, key: SigningKey) -> RunRecord:
+def finish_session(
+    workspace: Workspace, begun: Begun, planned: PlannedRun, told: Told, key: SigningKey
+) -> RunRecord:
     """Make a run of what a session in a sandbox left; nothing of it is lost when that fails."""
     session = session_of(workspace, begun.run)
-    record = load_run(session / "run.json")
+    record = with_tries(workspace, planned, load_run(session / "run.json"))
     with new_folder(workspace.run(begun.run)) as folder:
         for path in session.iterdir():
             if path.name != "run.json":
@@ -203,8 +203,20 @@ def finish_session(workspace: Workspace, begun: Begun, told: Told, key: SigningK
         told_by = {"way": str(begun.way), "by": begun.runner, **told.facts()}
         record = replace(record, manual=told_by)
         record = write_told(folder, record, told, key)
-    forget(workspace, begun.run)
+    settle(workspace, record)
     return record
+
+
+def with_tries(workspace: Workspace, planned: PlannedRun, record: RunRecord) -> RunRecord:
+    """Return the record of a run with what broke its earlier tries, or who gave them up."""
+    before = Shelf.of(workspace).before(planned.run, record.runner)
+    return replace(record, earlier_failures=before.reasons, voided=before.voided)
+
+
+def settle(workspace: Workspace, record: RunRecord) -> None:
+    """Remove what said that a run is missing or begun: it is here now, and its record tells it."""
+    Shelf.of(workspace).done(record)
+    forget(workspace, record.run)
 
 
 def write_told(folder: Path, record: RunRecord, told: Told, key: SigningKey) -> RunRecord:
@@ -214,6 +226,7 @@ def write_told(folder: Path, record: RunRecord, told: Told, key: SigningKey) -> 
     record = replace(
         record,
         interventions=told.count,
+        remarks=(*record.remarks, *told.remarks),
         turns=turns if record.turns is None else record.turns,
         digests=digests,
     )
@@ -246,30 +259,6 @@ def _entry(name: str, data: bytes) -> Entry:
 def _ending(name: str) -> str:
     ending = Path(name).suffix
     return ending if ending in (".jsonl", ".json") else ".txt"
-
-
-def abandon(workspace: Workspace, begun: Begun, why: str, now: datetime) -> None:
-    """Void a run that was begun by hand: what it left is kept, and so is the reason."""
-    when = now.isoformat(timespec="seconds")
-    seconds = (now - datetime.fromisoformat(begun.started)).total_seconds()
-    session = session_of(workspace, begun.run)
-    given_up = Try(
-        when=when,
-        why=f"abandoned by {begun.runner}: {why}",
-        kind=Broken.ABANDONED,
-        took=Took(seconds=round(seconds, 3)),
-    )
-    keep(workspace.voided, begun.run, given_up, session if session.is_dir() else None)
-    path = workspace.missing(begun.run)
-    before = load_missing(path) if path.is_file() else None
-    lost = MissingRecord(
-        run=begun.run,
-        runner=begun.runner,
-        reasons=(*(before.reasons if before else ()), f"{when} {given_up.why}"),
-        voided=united(before.voided if before else (), kept(workspace.voided, begun.run)),
-    )
-    write_file(path, record_text(lost))
-    forget(workspace, begun.run)
 
 
 def require_lines(count: int, lines: Sequence[str]) -> None:

@@ -26,10 +26,13 @@ from labkit.tasks import Task
 from labkit.treediff import TreeDiff, diff_returned
 from labkit.workspace import Workspace
 from labkit_runner.attempt import new_folder
-from labkit_runner.manual import Begun, Told, forget, write_told
+from labkit_runner.manual import Begun, Told, settle, with_tries, write_told
 from labkit_runner.manualform import FORM, Declaration, blank_form
+from labkit_runner.veil import Veil
 
 WORK, PROMPT, README = "workspace", "prompt.txt", "README.txt"
+_ROUNDED = 1.0
+"""Minutes by which times that people note may be off."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -115,7 +118,7 @@ It was given up? labkit task run --abandon {begun.run} --because "why"
 """
 
 
-def read_workspace(folder: Path, repository: Repository, start: Start) -> TreeDiff:
+def read_workspace(folder: Path, repository: Repository, start: Start, veil: Veil) -> TreeDiff:
     """Return what was changed in the folder that came back; git does not run in it."""
     place = folder / WORK
     found = entries_of(place)
@@ -130,7 +133,12 @@ def read_workspace(folder: Path, repository: Repository, start: Start) -> TreeDi
             f"{place} holds no file of the run's base",
             hint=f"--workspace is the export with its {WORK}/ in it",
         )
-    return diff_returned(repository, start.base, found, built=start.built)
+    before = (entry.data for entry in start.base.files())
+    hits: list[str] = []
+    masked = tuple(veil.over((each.data for each in found), before).entries(found, hits))
+    difference = diff_returned(repository, start.base, masked, built=start.built)
+    told = (f"{path}: it held a secret of the login, which was masked" for path in hits)
+    return replace(difference, left_out=(*told, *difference.left_out))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,13 +151,23 @@ class Brought:
     minutes: float
     told: Told
 
-    def problems(self) -> Iterator[str]:
-        """Yield what cannot be."""
-        if self.minutes > self.declaration.minutes + 1:
+    def problems(self, deadline: float) -> Iterator[str]:
+        """Yield what cannot be; `deadline` is in seconds."""
+        if not self.minutes <= self.declaration.minutes + _ROUNDED:
             yield (
                 f"--minutes {self.minutes:g} is more than lies between the declared times: "
                 f"{self.declaration.minutes:.1f}"
             )
+        if self.declaration.ending is Ending.DEADLINE and not self.is_late(deadline):
+            yield (
+                f'{FORM}: "ending" is deadline, but --minutes {self.minutes:g} is less than '
+                f"the {deadline / 60:g} min that a run has"
+            )
+
+    def is_late(self, deadline: float) -> bool:
+        """Tell whether it took longer than a run may, by what is said or by the declared times."""
+        took = max(self.minutes, self.declaration.minutes - _ROUNDED)
+        return took * 60 > deadline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +185,8 @@ def finish_export(
     workspace: Workspace, begun: Begun, brought: Brought, facts: Facts, key: SigningKey
 ) -> RunRecord:
     """Make a run of what came back."""
-    refuse(tuple(brought.problems()), hint="mend the declaration, or --minutes")
-    record = _record(begun, brought, facts)
+    refuse(tuple(brought.problems(facts.deadline)), hint="mend the declaration, or --minutes")
+    record = with_tries(workspace, facts.planned, _record(begun, brought, facts))
     with new_folder(workspace.run(begun.run)) as folder:
         (folder / FORM).write_bytes(brought.declaration.data)
         (folder / "stderr.txt").write_bytes(b"")
@@ -176,13 +194,12 @@ def finish_export(
         (folder / "test-diff-stat.txt").write_bytes(brought.difference.stat)
         (folder / "minutes.txt").write_text(f"{brought.minutes:.2f}\n", encoding="utf-8")
         record = write_told(folder, record, brought.told, key)
-    forget(workspace, begun.run)
+    settle(workspace, record)
     return record
 
 
 def _record(begun: Begun, brought: Brought, facts: Facts) -> RunRecord:
     declaration, difference = brought.declaration, brought.difference
-    late = brought.minutes * 60 > facts.deadline
     record = RunRecord(
         run=begun.run,
         runner=begun.runner,
@@ -209,17 +226,23 @@ def _record(begun: Begun, brought: Brought, facts: Facts) -> RunRecord:
         base_tree=brought.base_tree,
         result_tree=difference.result_tree,
         left_out=difference.left_out,
-        remarks=tuple(_remarks(declaration, facts)),
+        remarks=tuple(_remarks(brought, facts)),
     )
-    if late and record.ending is Ending.COMPLETED:
+    if brought.is_late(facts.deadline):
         return replace(
             record, ending=Ending.DEADLINE, why=f"the declared time is over {facts.deadline:g} s"
         )
     return record
 
 
-def _remarks(declaration: Declaration, facts: Facts) -> Iterator[str]:
+def _remarks(brought: Brought, facts: Facts) -> Iterator[str]:
+    declaration = brought.declaration
     yield "done by hand elsewhere: its isolation is declared, not seen"
+    if brought.minutes < declaration.minutes - _ROUNDED:
+        yield (
+            f"it is said to have taken {brought.minutes:g} min, of the {declaration.minutes:.1f} "
+            "between its declared times"
+        )
     names = {"model": facts.configuration.model, "agent_version": facts.configuration.agent_version}
     for name, wanted in names.items():
         said = declaration.facts[name]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from labkit.errors import InputError
@@ -10,9 +10,11 @@ from labkit.fields import Document
 from labkit.graders.folder import Unreadable, read_inside
 from labkit.model import Ending
 from labkit_runner.manual import Begun
+from labkit_runner.veil import Veil
 
 FORM = "declaration.yaml"
 _MOST_FORM = 100_000
+_MINUTE = timedelta(minutes=1)
 _PROMISES = {
     "no_hidden_tests": "No hidden test and no draft of one could be read there.",
     "no_evals": "No evals/ folder, no other run and no history of the project was there.",
@@ -68,7 +70,7 @@ class Declaration:
     data: bytes
 
 
-def read_declaration(folder: Path, begun: Begun) -> Declaration:
+def read_declaration(folder: Path, begun: Begun, now: datetime, veil: Veil) -> Declaration:
     """Read the form that came back; raises InputError with everything that it lacks."""
     data = read_inside(folder, FORM)
     if isinstance(data, Unreadable):
@@ -77,6 +79,7 @@ def read_declaration(folder: Path, begun: Begun) -> Declaration:
         )
     if len(data) > _MOST_FORM:
         raise InputError(f"{folder / FORM} is too large", hint="fill in the form of the export")
+    data = veil.over([data]).mask(data)[0]
     form = Document(data, FORM)
     form.named("run", str(begun.run))
     form.named("by", begun.runner)
@@ -89,6 +92,7 @@ def read_declaration(folder: Path, begun: Begun) -> Declaration:
             form.problem(name, f'"{name}" is not true: {text}')
     if began and ended and ended <= began:
         form.problem("ended", '"ended" is not after "began"')
+    _require_between(form, (began, ended), begun, now)
     form.finish(hint=f"fill in {folder / FORM}; what is not so cannot count as a run")
     assert began is not None and ended is not None  # noqa: S101, PT018 - else there was a problem
     facts |= {"began": began.isoformat(), "ended": ended.isoformat()}
@@ -99,6 +103,18 @@ def read_declaration(folder: Path, begun: Begun) -> Declaration:
         minutes=(ended - began).total_seconds() / 60,
         data=data,
     )
+
+
+def _require_between(
+    form: Document, span: tuple[datetime | None, datetime | None], begun: Begun, now: datetime
+) -> None:
+    """Note times before the run was written out or after this moment; people note whole minutes."""
+    began, ended = span
+    first = datetime.fromisoformat(begun.started)
+    if began and began <= first - _MINUTE:
+        form.problem("began", f'"began" is before the run was written out: {begun.started}')
+    if ended and ended >= now + _MINUTE:
+        form.problem("ended", f'"ended" is yet to come: it is {now.isoformat(timespec="minutes")}')
 
 
 def _time(form: Document, name: str) -> datetime | None:

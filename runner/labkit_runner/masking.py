@@ -14,6 +14,7 @@ from typing import IO
 from urllib.parse import quote
 
 from labkit.archive import Entry
+from labkit.gitpaths import shown_path
 
 MASK = b"[masked]"
 SHORTEST = 8
@@ -93,7 +94,7 @@ class Masker:
             path, in_path = self.mask(entry.path)
             data, in_data = self.mask(entry.data)
             if in_path or in_data:
-                hits.append(path.decode(errors="backslashreplace"))
+                hits.append(shown_path(path))
                 entry = replace(entry, path=path, data=data)  # noqa: PLW2901 - the masked one
             yield entry
 

@@ -1,15 +1,18 @@
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from cli.labs import ANA, BEN, Lab, heed_interrupts, labkit, planned, wait_for
+from cli.labs import ANA, BEN, Lab, Stages, heed_interrupts, labkit, planned, wait_for
 from persons import Person, at_a_terminal
+from runner.test_givenup import write_session
 from sandboxes import BOTH
 
 from labkit.declarations import is_signed
@@ -22,6 +25,9 @@ from labkit.suite import read_suite
 PROMISES = (
     "no_hidden_tests", "no_evals", "fresh_session", "model_network_only", "same_prompt"
 )  # fmt: skip
+FORM_LACKS = dict.fromkeys(
+    ("machine", "isolated_by", "network", "agent_version", "model", "began", "ended"), '""'
+) | dict.fromkeys(PROMISES, "false")
 MEND = 'sed -i \'s/"Hello " + name/"Hello " + (name or "stranger")/\' words.py'
 
 
@@ -59,10 +65,25 @@ def intact(lab: Lab, run: str) -> None:
     load_intact(lab.workspace, [RunId.parse(run)], suite_version=version)
 
 
-def exported(lab: Lab, run: str, me: str = ANA) -> Path:
-    folder = lab.folder / "out"
+def exported(lab: Lab, run: str, me: str = ANA, name: str = "out") -> Path:
+    folder = lab.folder / name
     lab.done("task", "run", "--manual", run, "--export", str(folder), me=me)
+    note = lab.workspace.by_hand / f"{run}.json"
+    began = json.loads(note.read_text())["started"]
+    lab.edit(note, began, ago(60))
     return folder
+
+
+@pytest.fixture(scope="module")
+def out_once(stages: Stages, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, str, Path]:
+    """Give one lab with one exported run, for tests that are refused and so change nothing."""
+    lab = stages.at("frozen", tmp_path_factory.mktemp("out") / "lab")
+    run = own_run(lab)
+    return lab, run, exported(lab, run)
+
+
+def ago(minutes: float) -> str:
+    return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat(timespec="seconds")
 
 
 def fill_in_form(folder: Path, **changes: str) -> None:
@@ -72,8 +93,8 @@ def fill_in_form(folder: Path, **changes: str) -> None:
         "network": '"only the model"',
         "agent_version": '"1"',
         "model": '"model-A"',
-        "began": '"2026-11-30T14:00+01:00"',
-        "ended": '"2026-11-30T14:30+01:00"',
+        "began": f'"{ago(40)}"',
+        "ended": f'"{ago(10)}"',
         **dict.fromkeys(PROMISES, "true"),
         **changes,
     }
@@ -197,10 +218,15 @@ def test_a_session_whose_labkit_is_killed_leaves_nothing_running(
         program.wait(30)
         wait_for(lambda: not _runs(mark))
     assert f"{run} (container" in lab.done("status")
+    answer = lab.labkit("task", "run", run, me=ANA)
+    assert answer.code == 1
+    assert f"the session of {run} was interrupted" in answer.err
+    assert "evals/voided/" in answer.err
+    assert f"labkit task run --manual {run} goes on" in answer.err
+    assert (lab.workspace.voided / f"{run}__1" / "voided.json").is_file()
     answer = lab.labkit("task", "run", "--finish", run, "--interventions", "0", me=ANA)
     assert answer.code == 2
     assert "it was interrupted" in answer.err
-    assert "evals/voided/" in answer.err
     lab.done("task", "run", "--abandon", run, "--because", "the machine died", me=ANA)
     lab.done("task", "run", run, me=ANA)
     record = load_run(lab.workspace.run(RunId.parse(run)) / "run.json")
@@ -292,36 +318,27 @@ def test_the_declaration_stands_as_it_was_signed(lab_at: Callable[[str], Lab]) -
 
 
 @pytest.mark.parametrize(
-    ("changes", "words", "says"),
+    ("words", "says"),
     [
-        ({"machine": '""'}, (), ('"machine" is empty',)),
-        ({"no_evals": "false"}, (), ('"no_evals" is not true', "No evals/ folder")),
-        ({"fresh_session": '"yes"'}, (), ("must be true or false",)),
-        ({"began": '"yesterday"'}, (), ("must be a time with a zone",)),
-        ({"ended": '"2026-11-30T14:30"'}, (), ("has no zone",)),
-        ({"ended": '"2026-11-30T12:30+01:00"'}, (), ('"ended" is not after "began"',)),
-        ({"by": "ben"}, (), ("'ben', but the file is called ana",)),
-        ({}, ("--minutes", "45"), ("more than lies between the declared times: 30.0",)),
-        ({}, ("--transcript", "/no/such"), ("--transcript /no/such",)),
-        ({}, ("--workspace", "/no/such"), ("declaration.yaml",)),
-        ({}, ("--intervention", "a", "--intervention", "b"), ("2 interventions are described",)),
+        (("--minutes", "45"), "more than lies between the declared times: 30.0"),
+        (("--minutes", "nan"), "--minutes nan is more than lies"),
+        (("--transcript", "/no/such"), "--transcript /no/such"),
+        (("--workspace", "/no/such"), "declaration.yaml"),
+        (("--intervention", "a", "--intervention", "b"), "2 interventions are described"),
     ],
 )
-def test_what_is_not_declared_is_refused(
-    lab_at: Callable[[str], Lab], changes: dict[str, str], words: tuple[str, ...], says: tuple[str]
+def test_what_does_not_fit_is_refused(
+    out_once: tuple[Lab, str, Path], words: tuple[str, ...], says: str
 ) -> None:
-    lab = lab_at("frozen")
-    run = own_run(lab)
-    folder = exported(lab, run)
-    fill_in_form(folder, **changes)
+    lab, run, folder = out_once
+    fill_in_form(folder)
     told = ("--interventions", "1", *(() if "--minutes" in words else ("--minutes", "5")))
-    lab.refused("task", "run", "--finish", run, *told, *words, me=ANA, code=2, says=says)
+    lab.refused("task", "run", "--finish", run, *told, *words, me=ANA, code=2, says=(says,))
 
 
-def test_all_that_a_form_lacks_is_told_at_once(lab_at: Callable[[str], Lab]) -> None:
-    lab = lab_at("frozen")
-    run = own_run(lab)
-    exported(lab, run)
+def test_all_that_a_form_lacks_is_told_at_once(out_once: tuple[Lab, str, Path]) -> None:
+    lab, run, folder = out_once
+    fill_in_form(folder, **FORM_LACKS)
     words = ("--finish", run, "--minutes", "5", "--interventions", "0")
     said = lab.refused("task", "run", *words, me=ANA, code=2, says=("declaration.yaml",))
     assert said.count("labkit: error: ") == 5 + 2 + len(PROMISES)
@@ -344,6 +361,25 @@ def test_an_abandoned_run_is_recorded(lab_at: Callable[[str], Lab]) -> None:
     says = ("is not begun by hand",)
     words = ("task", "run", "--abandon", run, "--because", "again")
     lab.refused(*words, me=ANA, code=2, says=says)
+    fill_in_form(exported(lab, run, name="again"))
+    lab.done("task", "run", "--finish", run, "--minutes", "5", "--interventions", "0", me=ANA)
+    record = load_run(lab.workspace.run(RunId.parse(run)) / "run.json")
+    assert "the VM broke" in record.earlier_failures[0]
+    assert [each["kind"] for each in record.voided] == ["abandoned"]
+    assert not lab.workspace.missing(RunId.parse(run)).exists()
+    intact(lab, run)
+
+
+def test_runs_begun_by_hand_are_left_to_their_person(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("frozen")
+    run, other = planned(lab, ANA)[:2]
+    exported(lab, run)
+    answer = lab.labkit("task", "run", me=ANA)
+    assert answer.code == 1
+    assert f"left out: {run} is begun by hand (export" in answer.err
+    assert f"labkit task run --finish {run} goes on, --abandon {run}" in answer.err
+    assert not lab.workspace.run(RunId.parse(run)).exists()
+    assert lab.workspace.run(RunId.parse(other)).exists()
 
 
 @pytest.mark.parametrize(
@@ -356,9 +392,32 @@ def test_an_abandoned_run_is_recorded(lab_at: Callable[[str], Lab]) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    lab_at: Callable[[str], Lab], words: tuple[str, ...], says: str
+    out_once: tuple[Lab, str, Path], words: tuple[str, ...], says: str
 ) -> None:
-    lab_at("frozen").refused("task", "run", *words, me=ANA, code=2, says=(says,))
+    out_once[0].refused("task", "run", *words, me=ANA, code=2, says=(says,))
+
+
+def test_the_checks_of_scripted_runs_hold_for_runs_by_hand(
+    lab_at: Callable[[str], Lab],
+) -> None:
+    lab = lab_at("frozen")
+    run, other = planned(lab, ANA)[:2]
+    path = lab.workspace.evals / "configs" / f"{RunId.parse(run).configuration}.yaml"
+    kept = path.read_text()
+    paid = re.sub(r"(?m)^steps: .*$", "login: subscription", kept)
+    path.write_text(paid.replace("agent: scripted", "agent: claude-code"))
+    words = ("task", "run", "--manual", run)
+    says = ("it runs for its owner, not in CI",)
+    out = ("--export", str(lab.folder / "o"))
+    lab.refused(*words, *out, me=ANA, code=2, says=says, CI="true")
+    path.write_text(kept)
+    session = lab.workspace.by_hand / other
+    write_session(session)
+    lab.workspace.settings.write_text(
+        lab.workspace.settings.read_text() + "\nbudget:\n  cost: 0.25\n"
+    )
+    says = ("of the budget of 0.25 0.25 is spent",)
+    lab.refused(*words, me=ANA, code=2, says=says)
 
 
 def test_an_export_never_lies_in_the_project_or_over_something(

@@ -24,6 +24,7 @@ from cli.labs import (
     is_root,
     labkit,
     planned,
+    require_clear,
     wait_for,
 )
 
@@ -63,6 +64,26 @@ def test_a_bug_is_70_and_leaves_a_log(stages: Stages, tmp_path: Path, debug: str
     text = log.read_text(encoding="utf-8")
     assert text.startswith("labkit broken\n")
     assert "Traceback" in text
+
+
+@pytest.mark.parametrize("words", [("task", "run", "--notes", "\udcff"), ("\udce9t\udce9",)])
+def test_what_is_no_text_is_refused_at_the_edge(stages: Stages, words: tuple[str, ...]) -> None:
+    answer = stages.original("joined").labkit(*words)
+    require_clear(answer, code=2, says=(f"argument {len(words)} is no text in UTF-8: \\udc",))
+
+
+def test_a_bug_over_what_is_no_text_leaves_a_log(stages: Stages, tmp_path: Path) -> None:
+    lab = stages.original("joined")
+    done = subprocess.run(
+        [sys.executable, "-c", BUGGY.replace("a rung", r"\udcff")],
+        env=lab.environment(TMPDIR=str(tmp_path), LABKIT_DEBUG="1"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 70, done.stderr
+    (log,) = tmp_path.glob("labkit-bug-*.log")
+    assert "ValueError: \\udcff is missing" in log.read_text(encoding="utf-8")
 
 
 def test_ctrl_c_is_130_and_the_same_command_goes_on(lab_at: At) -> None:

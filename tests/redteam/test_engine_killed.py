@@ -41,7 +41,8 @@ class Engine:
             (self.folder / left).unlink(missing_ok=True)
         # In a network of its own: an engine without a bridge takes the machine's away.
         words = [
-            "unshare", "--net", "dockerd", "--host", self.url, "--data-root", str(self.folder / "data"),
+            "unshare", "--net", "dockerd", "--host", self.url,
+            "--data-root", str(self.folder / "data"),
             "--exec-root", str(self.folder / "exec"), "--pidfile", str(self.folder / "engine.pid"),
             "--bridge=none", "--iptables=false", "--live-restore", "--log-level=error",
         ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Folders of runs that were done elsewhere: what an agent there can leave to strike here."""
 
 import os
+import shutil
 import socket
 import subprocess
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cli.labs import ANA, Lab, planned
+from cli.labs import ANA, Lab, Stages, planned
 from cli.test_by_hand import exported, fill_in_form
 
 from labkit.model import RunId
@@ -28,9 +29,26 @@ def finish(lab: Lab, run: str, *words: str) -> tuple[int, str]:
     return answer.code, answer.err
 
 
+@pytest.fixture(scope="module")
+def once_exported(stages: Stages, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    lab = stages.at("frozen", tmp_path_factory.mktemp("out") / "lab")
+    exported(lab, planned(lab, ANA)[0])
+    return lab
+
+
+@pytest.fixture
+def lab_at(once_exported: Lab, tmp_path: Path) -> Callable[[str], Lab]:
+    """Give a copy of a lab with a run that was exported, for one test to spoil."""
+    folder = shutil.copytree(once_exported.folder, tmp_path / "lab", symlinks=True)
+    lab = Lab(folder, once_exported.cache)
+    (note,) = lab.workspace.by_hand.glob("*.json")
+    lab.edit(note, str(once_exported.folder), str(folder))
+    return lambda _: lab
+
+
 def out_there(lab: Lab) -> tuple[str, Path]:
     run = planned(lab, ANA)[0]
-    folder = exported(lab, run)
+    folder = lab.folder / "out"
     fill_in_form(folder)
     (lab.folder / "secret").write_text(f"{SECRET}\n", encoding="utf-8")
     return run, folder

@@ -9,6 +9,7 @@ import pytest
 
 from labkit.archive import Kind
 from labkit.errors import InputError
+from labkit.gitpaths import shown_path
 from labkit.graders import Case, ContainsAll, FileEquals, Likeness, Output, RegexMatch, Whitespace
 from labkit.graders.folder import Unreadable, entries_of, read_inside
 
@@ -174,3 +175,22 @@ def test_a_folder_with_too_many_files_is_refused(
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert entries_of(tmp_path / "gone") == Unreadable(why="the folder is missing")
     assert read_inside(tmp_path, "gone") == Unreadable(why="gone is missing")
+
+
+def test_a_path_of_kilobytes_is_told_in_a_line(tmp_path: Path) -> None:
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(25):  # no path can name the last one
+        os.mkdir("d" * 200, dir_fd=at)
+        below = os.open("d" * 200, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    found = entries_of(tmp_path)
+    if isinstance(found, Unreadable):  # where the walk itself does not end before
+        assert len(found.why) < 300
+    long = read_inside(tmp_path, "x" * 3000)
+    assert isinstance(long, Unreadable)
+    assert long.why.startswith("xxx")
+    assert long.why.endswith("x cannot have that name")
+    assert len(long.why) < 300
+    assert shown_path(b"a/\xff") == r"a/\xff"
