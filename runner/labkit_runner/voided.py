@@ -16,6 +16,7 @@ from labkit.model import Ended, RunId
 from labkit.records import SCHEMA
 from labkit.sandbox.interface import Outcome
 from labkit.workspace import write_new
+from labkit_runner import conversation
 from labkit_runner.gateway.wire import Exchange, Wire, read_wire
 from labkit_runner.gateway.wire import Outcome as Came
 
@@ -171,7 +172,7 @@ def broken(reason: str, outcome: Outcome, wire: Wire | None) -> Voided:
 
 def _kind(wire: Wire | None) -> Broken:
     """Tell what broke a run by its last exchange."""
-    last = wire.last if wire is not None else None
+    last = conversation.last(wire)
     if last is None:
         return Broken.AGENT
     if last.outcome is Came.ERROR and last.status is not None:

@@ -74,6 +74,10 @@ class Exchange:
     error: Mapping[str, str] = field(default_factory=dict)
     """`type`, `code` and `message` of an error, as far as the API told them."""
     web: tuple[str, ...] = ()
+    client: str = ""
+    """Who asked, by its own word: the user agent."""
+    called: bool | None = None
+    """Whether the answer asked for a tool; None is not known: see `answers.with_calls`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,4 +182,5 @@ def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchan
         stop=response["stop"] or "",
         error={name: str(text) for name, text in (response["error"] or {}).items() if text},
         web=tuple(response["web"]),
+        client=request.get("client") or "",
     )

@@ -1,0 +1,79 @@
+"""What is kept of a run's own folder."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from endings import exited
+
+from labkit.archive import Entry, Kind, write_tar
+from labkit_runner import accounting, capture
+from labkit_runner.agents.interface import Account, Launch, Left, Said
+from labkit_runner.capture import Captured
+from labkit_runner.masking import Masker
+
+LAUNCH = Launch(
+    argv=("x",),
+    version="1",
+    transcript="transcript.json",
+    transcript_path="t.json",
+    sessions=("s/**",),
+)
+
+
+def captured(files: Mapping[str, bytes], most: int = 10**6) -> Captured:
+    return capture.capture(home(files), LAUNCH, most)
+
+
+def home(files: Mapping[str, bytes]) -> io.BytesIO:
+    entries = [Entry(path=b"h/" + k.encode(), kind=Kind.FILE, data=v) for k, v in files.items()]
+    return io.BytesIO(write_tar(entries))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "MOST_BYTES", 1000)
+    monkeypatch.setattr(capture, "_MOST_FILE", 800)
+
+
+def test_what_nobody_asked_for_takes_no_room() -> None:
+    found = captured({"a.cache": bytes(5000), "s/1": b"one", "t.json": b"{}", "z": bytes(5000)})
+    assert (found.transcript, found.sessions, found.note) == (b"{}", {"s/1": b"one"}, "")
+
+
+def test_sessions_that_are_too_large_are_noted_and_the_rest_is_read() -> None:
+    found = captured({"s/1": bytes(700), "s/2": bytes(700), "s/3": b"x", "t.json": b"{}"})
+    assert set(found.sessions) == {"s/1", "s/3"}
+    assert found.transcript == b"{}"
+    assert "s/2" in found.note
+    assert "too large" in captured({"t.json": bytes(900)}).note
+
+
+def test_the_whole_folder_is_bounded() -> None:
+    found = captured({"a": bytes(9000), "t.json": b"{}"}, most=8000)
+    assert found.transcript is None
+    assert "not read to its end" in found.note
+
+
+class _Reader:
+    def account(self, left: Left) -> Account:
+        return Account(said=Said.NOTHING, reason=f"{len(left.transcript)} bytes")
+
+
+@pytest.mark.parametrize(
+    ("size", "code", "said"),
+    [(900, 0, Said.COMPLETED), (900, 1, Said.NOTHING), (9, 0, Said.NOTHING)],
+)
+def test_a_transcript_lost_for_its_size_leaves_the_wire_to_decide(
+    tmp_path: Path, size: int, code: int, said: Said
+) -> None:
+    (tmp_path / "stderr.txt").write_bytes(b"")
+    bench: Any = SimpleNamespace(limits=SimpleNamespace(returned_bytes=10**6))
+    job: Any = SimpleNamespace(masker=Masker(()), agent=_Reader())
+    kept = accounting.Kept(tmp_path, home({"t.json": bytes(size)}))
+    account = accounting.account_of(bench, job, LAUNCH, exited(code), kept)
+    assert account.said is said
+    assert any("t.json" in each for each in account.remarks) is (size > 800)
