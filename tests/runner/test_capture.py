@@ -1,17 +1,19 @@
 """What is kept of a run's own folder."""
 
 import io
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from endings import exited
+from endings import CALLED, ENDED, GOOD, STRAY, exited, wire
 
 from labkit.archive import Entry, Kind, write_tar
 from labkit_runner import accounting, capture
-from labkit_runner.agents.interface import Account, Launch, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Launch, Left, Said
 from labkit_runner.capture import Captured
 from labkit_runner.masking import Masker
 
@@ -77,3 +79,25 @@ def test_a_transcript_lost_for_its_size_leaves_the_wire_to_decide(
     account = accounting.account_of(bench, job, LAUNCH, exited(code), kept)
     assert account.said is said
     assert any("t.json" in each for each in account.remarks) is (size > 800)
+
+
+def test_the_record_tells_what_was_lost_said_in_vain_and_asked_beside() -> None:
+    account = Account(
+        said=Said.COMPLETED, ends=Ends.WORDS, broken_tools="bwrap: no", remarks=("s/1 was lost",)
+    )
+    done: Any = SimpleNamespace(account=account, wire=wire(CALLED, ENDED, STRAY))
+    lost, in_vain, beside = accounting._remarks(done)  # noqa: SLF001 - what the record says
+    assert lost == "s/1 was lost"
+    assert "bwrap: no" in in_vain
+    assert beside.startswith("a request beside")
+
+
+def test_the_recorded_answers_tell_which_called_a_tool(tmp_path: Path) -> None:
+    seen = wire(replace(GOOD, called=None))
+    assert accounting.called_of(tmp_path, seen) == seen
+    piece = {"kind": "piece", "n": 1, "text": '{"content": [{"type": "tool_use"}]}'}
+    lines = [piece, {"kind": "response", "n": 1, "bytes": 9}]
+    (tmp_path / "wire.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    told = accounting.called_of(tmp_path, seen)
+    assert told is not None
+    assert told.exchanges[0].called is True
