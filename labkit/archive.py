@@ -7,7 +7,7 @@ import io
 import os
 import posixpath
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -111,14 +111,19 @@ def _header(path: bytes, kind: Kind, uid: int) -> tarfile.TarInfo:
 
 
 def read_tar(
-    stream: IO[bytes], *, most_bytes: int, most_file_bytes: int, most_entries: int = 200_000
+    stream: IO[bytes],
+    *,
+    most_bytes: int,
+    most_file_bytes: int,
+    most_entries: int = 200_000,
+    wanted: Callable[[bytes], bool] | None = None,
 ) -> Iterator[Entry]:
     """Yield the members of a tar stream, whatever shaped it; never touches the file system.
 
     Names come back without the folder that the whole archive lies in (its first component).
     Files larger than `most_file_bytes` come back as OVERSIZED with a note; an archive larger than
     `most_bytes`, or with more than `most_entries` members, raises ReturnedTooLargeError, and one
-    that is not a whole tar InfrastructureError.
+    that is not a whole tar InfrastructureError. What is not `wanted` is counted and passed over.
     """
     hard_links: dict[bytes, Entry] = {}
     total = 0
@@ -132,6 +137,8 @@ def read_tar(
                     raise ReturnedTooLargeError(f"the folder is larger than {most_bytes} bytes")
                 if count > most_entries:
                     raise ReturnedTooLargeError(f"the folder holds more than {most_entries} files")
+                if wanted is not None and not wanted(_inside(member.name) or b""):
+                    continue
                 entry = _entry(tar, member, hard_links, most_file_bytes)
                 if entry is not None:
                     yield entry

@@ -231,7 +231,13 @@ class _Stage:
         if self.launch.transcript_path:
             path = self.folder / "home" / self.launch.transcript_path
             stdout = path.read_bytes() if path.is_file() else b""
-        left = Left(transcript=stdout, stderr=stderr, sessions=self._sessions(), exit_code=code)
+        left = Left(
+            transcript=stdout,
+            stderr=stderr,
+            sessions=self._sessions(),
+            exit_code=code,
+            argv=self.launch.argv,
+        )
         account = agent.account(left)
         return Rehearsed(launch=self.launch, left=left, account=account, asked=list(asked))
 

@@ -1,7 +1,7 @@
 """What is written down of a run: the agent's own account beside what its host and the wire saw."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,36 +11,62 @@ from labkit.model import Ending
 from labkit.records import RunRecord
 from labkit.sandbox.interface import Outcome
 from labkit.treediff import TreeDiff
-from labkit_runner.agents.interface import HOME, Account, Launch, Left
+from labkit_runner.agents.interface import HOME, Account, Launch, Left, Said
 from labkit_runner.capture import capture
-from labkit_runner.gateway.answers import answered_by, answers_digest
+from labkit_runner.conversation import strays
+from labkit_runner.gateway.answers import answered_by, answers_digest, with_calls
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
 
 _MOST_REMARKS = 50
 
 
-def account_of(
-    job: Job, launch: Launch, folder: Path, outcome: Outcome, home: IO[bytes]
-) -> Account:
-    """Keep what the agent wrote of itself, and let it be read by whoever knows its format.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where what a run left lies: its folder, and the tar of the agent's own folder."""
 
-    `home` is the tar of its own folder.
-    """
-    home.seek(0)
-    captured = capture(home, launch).masked(job.masker)
+    folder: Path
+    home: IO[bytes]
+
+
+def called_of(folder: Path, wire: Wire | None) -> Wire | None:
+    """Return the wire with what the recorded answers say of tools."""
+    path = folder / "wire.jsonl"
+    if wire is None or not path.is_file():
+        return wire
+    with path.open("rb") as lines:
+        return with_calls(wire, lines)
+
+
+def account_of(bench: Bench, job: Job, launch: Launch, outcome: Outcome, kept: Kept) -> Account:
+    """Keep what the agent wrote of itself, and let it be read by whoever knows its format."""
+    folder = kept.folder
+    kept.home.seek(0)
+    captured = capture(kept.home, launch, bench.limits.returned_bytes).masked(job.masker)
     if launch.transcript_path:
         (folder / launch.transcript).write_bytes(captured.transcript or b"")
     if captured.sessions:
         (folder / "sessions.tar").write_bytes(captured.sessions_tar())
-    return job.agent.account(
-        Left(
-            transcript=(folder / launch.transcript).read_bytes(),
-            stderr=(folder / "stderr.txt").read_bytes(),
-            sessions=captured.sessions,
-            exit_code=outcome.exit_code,
-        )
+    left = Left(
+        transcript=(folder / launch.transcript).read_bytes(),
+        stderr=(folder / "stderr.txt").read_bytes(),
+        sessions=captured.sessions,
+        exit_code=outcome.exit_code,
+        argv=launch.argv,
     )
+    account = job.agent.account(left)
+    if not captured.note:
+        return account
+    if launch.transcript_path and captured.transcript is None:
+        account = _without_transcript(outcome)
+    return replace(account, remarks=(*account.remarks, captured.note))
+
+
+def _without_transcript(outcome: Outcome) -> Account:
+    """Return the account where labkit kept none for its size: then the wire has to decide."""
+    if outcome.exit_code == 0:
+        return Account(said=Said.COMPLETED)
+    return Account(said=Said.NOTHING, reason="its transcript was too large to keep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +179,12 @@ def _claimed(account: Account) -> dict[str, object]:
 
 def remarks_of(done: Done, model: str) -> tuple[str, ...]:
     """Return what people should know of a run, each thing once."""
-    found = []
+    found = list(done.account.remarks)
+    broken, read = done.account.broken_tools, _read(done.wire)
+    if broken:
+        found.append(f"it said that its tools did not work, which counts for nothing: {broken}")
+    if read is not None:
+        found += strays(read, done.account)
     if done.wire is not None:
         found += [f"refused by the gateway: {what}" for what in done.wire.refused]
         found += _unseen(done.wire)

@@ -23,7 +23,7 @@ from labkit.records import RunRecord, record_text
 from labkit.sandbox.interface import CHANNEL, Halt, Outcome, Spec, Streams
 from labkit.tasks import Task
 from labkit.treediff import TreeDiff, diff_returned, nothing_read
-from labkit_runner.accounting import Done, account_of, record_of
+from labkit_runner.accounting import Done, Kept, account_of, called_of, record_of
 from labkit_runner.agents import start
 from labkit_runner.agents.interface import GATEWAY_PORT, HOME, INPUTS, WORKSPACE, Launch, Request
 from labkit_runner.ending import decide
@@ -62,9 +62,11 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
         # The agent's own folder may hold a login: it has no name here, whatever happens.
         started = bench.now().isoformat(timespec="seconds")
         outcome, difference, wire, why = _execute(bench, job, launch, _Kept(folder, home))
-        account = account_of(job, launch, folder, outcome, home)
+        wire = called_of(folder, wire)
+        account = account_of(bench, job, launch, outcome, _Kept(folder, home))
         read = wire if wire and wire.metered else None
-        ending, reason = decide(outcome, why, read, account)
+        changed = bool(difference.patch or difference.left_out)
+        ending, reason = decide(outcome, why, read, account, changed=changed)
         if ending is Ending.INFRASTRUCTURE:
             raise broken(reason, outcome, read)
         _write_evidence(folder, outcome, difference)
@@ -78,11 +80,8 @@ def perform(bench: Bench, job: Job, target: Path) -> RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Kept):
     """Where a run's output goes."""
-
-    folder: Path
-    home: IO[bytes]
 
     def stream(self, name: str, job: Job, stack: ExitStack) -> MaskedStream:
         """Open a file of the evidence that gets no secret of the job's."""

@@ -19,6 +19,7 @@ from labkit_runner.masking import Masker
 MOST_BYTES = 256 * 1024 * 1024
 """How much of sessions is kept of one run."""
 _MOST_FILE = 128 * 1024 * 1024
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,26 +47,54 @@ class Captured:
         )
 
 
-def capture(home: IO[bytes], launch: Launch) -> Captured:
-    """Read what `launch` asks for out of the folder's tar; whatever is in it, it never raises."""
-    sessions: dict[str, bytes] = {}
-    transcript = None
-    note = ""
+def capture(home: IO[bytes], launch: Launch, most_bytes: int) -> Captured:
+    """Read what `launch` asks for out of the folder's tar; whatever is in it, it never raises.
+
+    `most_bytes` bounds the whole folder; what nobody asked for is passed over, whatever its size.
+    """
+    taken = _Taken(launch)
     try:
-        for entry in read_tar(home, most_bytes=MOST_BYTES, most_file_bytes=_MOST_FILE):
-            path = entry.path.decode(errors="surrogateescape")
-            wanted = path == launch.transcript_path or within(path, launch.sessions)
-            if wanted and entry.kind is Kind.OVERSIZED:
-                note = f"{path} is {entry.note}"
-            if entry.kind not in (Kind.FILE, Kind.EXECUTABLE):
-                continue
-            if path == launch.transcript_path:
-                transcript = entry.data
-            elif wanted:
-                sessions[path] = entry.data
+        for entry in read_tar(
+            home, most_bytes=most_bytes, most_file_bytes=_MOST_FILE, wanted=taken.wants
+        ):
+            taken.take(entry)
     except (ReturnedTooLargeError, InfrastructureError) as error:
-        note = f"the agent's own folder was not read to its end: {error.message}"
-    return Captured(transcript=transcript, sessions=sessions, note=note)
+        taken.notes.append(f"the agent's own folder was not read to its end: {error.message}")
+    return Captured(
+        transcript=taken.transcript, sessions=taken.sessions, note="; ".join(taken.notes[:5])
+    )
+
+
+class _Taken:
+    """What was found so far."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.sessions: dict[str, bytes] = {}
+        self.transcript: bytes | None = None
+        self.notes: list[str] = []
+        self._launch = launch
+        self._left = MOST_BYTES
+
+    def wants(self, name: bytes) -> bool:
+        """Whether a file was asked for."""
+        path = name.decode(errors="surrogateescape")
+        return path == self._launch.transcript_path or within(path, self._launch.sessions)
+
+    def take(self, entry: Entry) -> None:
+        """Keep a file, as long as there is room."""
+        path = entry.path.decode(errors="surrogateescape")
+        shown = ascii(path[:_LONGEST_NAME])
+        if entry.kind is Kind.OVERSIZED:
+            self.notes.append(f"{shown} was not kept: {entry.note}")
+        if entry.kind not in (Kind.FILE, Kind.EXECUTABLE) or not self.wants(entry.path):
+            return
+        if path == self._launch.transcript_path:
+            self.transcript = entry.data
+        elif len(entry.data) > self._left:
+            self.notes.append(f"{shown} was not kept: sessions of more than {MOST_BYTES} bytes")
+        else:
+            self._left -= len(entry.data)
+            self.sessions[path] = entry.data
 
 
 def read_sessions(path: Path) -> dict[str, bytes]:

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 from labkit.model import Ended, Ending
 from labkit.sandbox.interface import Outcome
-from labkit_runner import failures
-from labkit_runner.agents.interface import Account, Said
+from labkit_runner import conversation, failures
+from labkit_runner.agents.interface import Account, Ends, Said
 from labkit_runner.gateway.wire import Exchange, Wire
 from labkit_runner.gateway.wire import Outcome as Came
 
 Verdict = tuple[Ending, str]
 """An ending, and its reason for people."""
 
-_LONG_WAIT = 60.0
-"""A model that says nothing for so long is not about to answer: the deadline is not the agent's."""
 _CAPS = {
     "requests": Ending.TURN_CAP,
     "tokens": Ending.TOKEN_CAP,
@@ -29,6 +27,8 @@ _REFUSALS = frozenset(
 )
 """Why models stop that will not go on, in the words of their APIs, in lower case."""
 _NOT_STARTED = 127
+_BY_SIGNAL = 128
+"""Exit codes above say that a signal ended it."""
 _LONGEST = 1000
 
 
@@ -41,6 +41,8 @@ class _Seen:
     """Why labkit stopped it; empty when it did not."""
     wire: Wire | None
     account: Account
+    changed: bool
+    """Whether the run changed anything."""
 
     @property
     def cap(self) -> str:
@@ -48,26 +50,27 @@ class _Seen:
 
     @property
     def last(self) -> Exchange | None:
-        """The last exchange: of the main conversation, where the agent is known to have one."""
-        if self.wire is None:
-            return None
-        return self.wire.final
+        """The exchange that decides: what failed beside the agent's work or after it does not."""
+        return conversation.finished(self.wire, self.account) or conversation.last(self.wire)
 
     @property
     def failed(self) -> str:
-        """Why the last exchange failed without a fault of the agent's; empty when it did not."""
-        if self.last is None or failures.is_too_long(self.last):
+        """Why that exchange failed without a fault of the agent's; empty when it did not."""
+        if self.wire is None or self.last is None:
             return ""
-        return failures.failure(self.last)
+        return conversation.failure(self.wire, self.last)
 
 
-def decide(outcome: Outcome, why: str, wire: Wire | None, account: Account) -> Verdict:
+def decide(
+    outcome: Outcome, why: str, wire: Wire | None, account: Account, *, changed: bool = False
+) -> Verdict:
     """Return the ending, and its reason for people: always exactly one.
 
-    `why` is what the run's Halt says; `wire` is None where the run had no gateway.
+    `why` is what the run's Halt says; `wire` is None where the run had no gateway. What an agent
+    says of itself never turns a run that counts into one that does not, unless the wire agrees.
     """
-    seen = _Seen(outcome=outcome, why=why, wire=wire, account=account)
-    judges: tuple[Callable[[_Seen], Verdict | None], ...] = (_host, _tools, _cap, _time, _wire)
+    seen = _Seen(outcome=outcome, why=why, wire=wire, account=account, changed=changed)
+    judges: tuple[Callable[[_Seen], Verdict | None], ...] = (_host, _cap, _time, _wire, _tools)
     for judge in judges:
         verdict = judge(seen)
         if verdict is not None:
@@ -92,8 +95,16 @@ def _host(seen: _Seen) -> Verdict | None:
 
 
 def _tools(seen: _Seen) -> Verdict | None:
-    broken = seen.account.broken_tools
-    return (Ending.INFRASTRUCTURE, f"its tools did not work: {broken}") if broken else None
+    if not is_believed(seen.wire, seen.account, changed=seen.changed):
+        return None
+    return Ending.INFRASTRUCTURE, f"its tools did not work: {seen.account.broken_tools}"
+
+
+def is_believed(wire: Wire | None, account: Account, *, changed: bool) -> bool:
+    """Whether an agent says that its tools did not work, and no command can have made that up."""
+    if not account.broken_tools or changed:
+        return False
+    return account.inner_sandbox or not conversation.may_have_called(wire)
 
 
 def _cap(seen: _Seen) -> Verdict | None:
@@ -102,9 +113,28 @@ def _cap(seen: _Seen) -> Verdict | None:
     if seen.cap == "idle" and seen.failed:
         return Ending.INFRASTRUCTURE, f"it waited after {seen.failed}"
     if seen.cap == "silence":
-        return Ending.INFRASTRUCTURE, seen.failed or "the model sent nothing for too long"
+        return _silence(seen)
+    if seen.cap == "failures":
+        return _failures(seen)
     ending = _CAPS.get(seen.cap, Ending.INFRASTRUCTURE)
     return ending, f"its bound on {seen.cap} was reached"
+
+
+def _silence(seen: _Seen) -> Verdict:
+    mine = conversation.own(seen.wire) if seen.wire else ()
+    silent = [x for x in seen.wire.exchanges if x.outcome is Came.SILENT] if seen.wire else []
+    if silent and not any(each in mine for each in silent):
+        return Ending.AGENT_ERROR, "a request beside its own conversation was never answered"
+    return Ending.INFRASTRUCTURE, seen.failed or "the model sent nothing for too long"
+
+
+def _failures(seen: _Seen) -> Verdict:
+    """Judge a run in which one request after the other failed."""
+    if seen.failed:
+        return Ending.INFRASTRUCTURE, seen.failed
+    if conversation.whole(seen.wire) is None:
+        return Ending.INFRASTRUCTURE, "its bound on failures was reached"
+    return Ending.AGENT_ERROR, "its bound on failures was reached, though the model had answered"
 
 
 def _time(seen: _Seen) -> Verdict | None:
@@ -112,10 +142,6 @@ def _time(seen: _Seen) -> Verdict | None:
         return None
     if seen.failed:
         return Ending.INFRASTRUCTURE, f"its time was over after {seen.failed}"
-    last = seen.last
-    if last and last.first_byte is None and last.seconds >= _LONG_WAIT:
-        waited = f"the model had sent nothing for {last.seconds:.0f} seconds"
-        return Ending.INFRASTRUCTURE, f"{waited} when the run's time was over"
     return Ending.DEADLINE, "its time was over"
 
 
@@ -127,6 +153,8 @@ def _wire(seen: _Seen) -> Verdict | None:
         return Ending.AGENT_ERROR, "its conversation became longer than the model takes"
     if seen.failed:
         return Ending.INFRASTRUCTURE, seen.failed
+    if failed := failures.failure(last):
+        return Ending.AGENT_ERROR, f"it asked for what the model's API does not give: {failed}"
     if last.stop.lower() in _REFUSALS:
         return Ending.REFUSED, seen.account.reason or f"the model stopped: {last.stop}"
     return None
@@ -148,7 +176,16 @@ def _agent(seen: _Seen) -> Verdict:
 
 
 def _completed(seen: _Seen) -> Verdict:
-    if seen.wire is None or (seen.last is not None and _is_whole(seen.last)):
+    code = seen.outcome.exit_code
+    if code is None or not 0 <= code <= _BY_SIGNAL:
+        ended = "" if code is None else f" ({code})"
+        return Ending.AGENT_ERROR, f"it called itself complete and was killed{ended}"
+    if seen.wire is None:
+        return Ending.COMPLETED, seen.account.reason
+    answer = conversation.whole(seen.wire)
+    if answer and seen.account.ends is Ends.WORDS and conversation.asks_for_tool(answer):
+        return Ending.AGENT_ERROR, "it called itself complete while the model waited for a tool"
+    if seen.last is not None and conversation.is_whole(seen.last):
         return Ending.COMPLETED, seen.account.reason
     if seen.last is None:
         return Ending.AGENT_ERROR, "it called itself complete and had never asked the model"
@@ -158,8 +195,11 @@ def _completed(seen: _Seen) -> Verdict:
 def _broken(seen: _Seen) -> Verdict:
     """Judge an agent that blames the model: the wire knows better."""
     reason = seen.account.reason
-    if seen.last is not None and _is_whole(seen.last):
+    if seen.last is not None and conversation.is_whole(seen.last):
         return Ending.AGENT_ERROR, f"it gave up, though the model had answered: {reason}"
+    if conversation.whole(seen.wire) is not None:
+        # It left an answer before its end: whoever writes such a record can do that too.
+        return Ending.AGENT_ERROR, f"it gave up in the middle of an answer: {reason}"
     return Ending.INFRASTRUCTURE, reason or "the model could not be reached"
 
 
@@ -172,7 +212,3 @@ def _failed(seen: _Seen) -> Verdict:
         said = f": {reason}" if reason else ""
         return Ending.AGENT_ERROR, f"{how} without saying how its work went{said}"
     return Ending.AGENT_ERROR, reason
-
-
-def _is_whole(exchange: Exchange) -> bool:
-    return exchange.outcome is Came.ANSWERED

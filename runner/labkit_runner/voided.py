@@ -15,6 +15,7 @@ from labkit.model import Ended, RunId
 from labkit.records import SCHEMA
 from labkit.sandbox.interface import Outcome
 from labkit.workspace import write_new
+from labkit_runner import conversation
 from labkit_runner.causes import Broken, cause
 from labkit_runner.gateway.wire import Wire, read_wire
 
@@ -103,7 +104,7 @@ def keep(voided: Path, run: RunId, each: Try, evidence: Path | None) -> Path:
 
 def broken(reason: str, outcome: Outcome, wire: Wire | None) -> Voided:
     """Return the error that says that a run had no result, with what broke it by the wire."""
-    last = wire.final if wire is not None else None
+    last = conversation.last(wire)
     kind = cause(last) if last is not None else Broken.AGENT
     if outcome.ended is Ended.KILLED:
         kind = Broken.SANDBOX

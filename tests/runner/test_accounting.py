@@ -16,6 +16,7 @@ from labkit.sandbox.interface import SidecarSandbox
 from labkit.settings import Settings
 from labkit.workspace import Workspace
 from labkit_runner.accounting import Done, remarks_of
+from labkit_runner.agents.interface import Account, Said
 from labkit_runner.arms import with_route
 from labkit_runner.gateway.wire import Exchange, Outcome, Wire
 
@@ -29,7 +30,8 @@ def exchange(model: str, **more: object) -> Exchange:
 
 def remarks(*exchanges: Exchange, **more: bool) -> tuple[str, ...]:
     wire = Wire(exchanges=exchanges, **more)  # type: ignore[arg-type]
-    return remarks_of(cast("Done", SimpleNamespace(wire=wire)), "m1")
+    account = Account(said=Said.COMPLETED)
+    return remarks_of(cast("Done", SimpleNamespace(wire=wire, account=account)), "m1")
 
 
 def test_another_model_on_the_wire_is_a_remark_once() -> None:

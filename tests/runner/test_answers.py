@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit_runner.gateway.answers import answered_by, answers_digest
+from labkit_runner.gateway.answers import answered_by, answers_digest, with_calls
+from labkit_runner.gateway.wire import read_wire
 
 _TEXT = st.text(min_size=1, max_size=20)
 
@@ -135,3 +136,52 @@ def test_an_agent_without_tools_has_all_that_it_asked_for_its_conversation() -> 
 
 def test_answers_of_a_wire_that_was_cut_are_not_known() -> None:
     assert answers_digest([*told(["x"]), line("cut", limit=5)]) == ""
+
+
+CALLS = {
+    "anthropic": sse({"type": "content_block_start", "content_block": {"type": "tool_use"}}),
+    "anthropic whole": json.dumps({"content": [{"type": "tool_use", "id": "1", "input": {}}]}),
+    "chat": sse({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "1"}]}}]}),
+    "responses": sse({"type": "response.output_item.done", "item": {"type": "function_call"}}),
+    "a patch": sse({"type": "response.output_item.added", "item": {"type": "custom_tool_call"}}),
+    "gemini": sse({"candidates": [{"content": {"parts": [{"functionCall": {"name": "x"}}]}}]}),
+}
+WORDS = {
+    "anthropic": anthropic("I would call", ' {"type": "tool_use"}'),
+    "chat": sse({"choices": [{"delta": {"content": "tool_calls", "tool_calls": []}}]}),
+    "responses": sse(
+        {"type": "response.completed", "response": {"tools": [{"type": "function", "name": "x"}]}}
+    ),
+    "gemini": sse({"candidates": [{"content": {"parts": [{"text": '"functionCall": {}'}]}}]}),
+    "numbers": "5",
+}
+
+
+def called(*answers: str, **response: Any) -> list[bool | None]:
+    more: dict[str, Any] = {
+        "status": 200,
+        "seconds": 1,
+        "usage": None,
+        "cost": None,
+        "stop": "",
+        "error": {},
+    }
+    lines = [
+        line("request", n=event["n"], main=True, model="m")
+        if event["kind"] == "request"
+        else json.dumps(event).encode()
+        for event in map(
+            json.loads, told(*[[each] for each in answers], web=[], **more, **response)
+        )
+    ]
+    return [each.called for each in with_calls(read_wire(lines), lines).exchanges]
+
+
+def test_answers_that_call_a_tool_are_told_from_those_that_do_not() -> None:
+    assert called(*CALLS.values()) == [True] * len(CALLS)
+    assert called(*WORDS.values()) == [False] * len(WORDS)
+
+
+def test_of_an_answer_that_was_not_recorded_whole_it_is_not_known() -> None:
+    assert called(WORDS["gemini"], CALLS["gemini"], cut_bytes=5) == [None, True]
+    assert called("", bytes=9, cut_bytes=0) == [False]

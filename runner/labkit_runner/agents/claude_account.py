@@ -3,7 +3,7 @@
 from typing import Any
 
 from labkit.transcripts.lines import clean, json_object, numbered
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 from labkit_runner.agents.jsonlines import items, last_line, mapping, number, text, whole
 
 _SYNTHETIC = "<synthetic>"
@@ -29,6 +29,7 @@ def read_account(left: Left) -> Account:
     said, reason = _said(result, left)
     return Account(
         said=said,
+        ends=Ends.WORDS,
         reason=reason,
         version=text(init, "claude_code_version"),
         model=text(init, "model"),

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labkit.transcripts.lines import json_object, numbered
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 from labkit_runner.agents.jsonlines import last_line, mapping, text, whole
+from labkit_runner.agents.words import values_of
 
 _TOO_LONG = re.compile(r"context.{0,3}window|context.{0,3}length|too long", re.IGNORECASE)
 _REFUSED = re.compile(r"usage policy|content_filter|cyber_policy", re.IGNORECASE)
 _NOISE = b"Reading additional input from stdin...\n"
-_INNER = re.compile(r"^\s*(?:bwrap|codex-linux-sandbox)\b.*", re.MULTILINE)
+_INNER = re.compile(r"\s*((?:bwrap|codex-linux-sandbox)\b.*)")
+"""With what the output of a command begins that the inner sandbox did not let start."""
 
 
 @dataclass(slots=True)
@@ -39,16 +41,26 @@ def read_account(left: Left) -> Account:
     rollouts = [_events(data) for path, data in sorted(left.sessions.items()) if "rollout" in path]
     version, model, turns = _session(event for each in rollouts for event in each)
     said, reason = _said(told, left)
+    inner = _has_inner_sandbox(left.argv)
     return Account(
         said=said,
+        ends=Ends.WORDS,
         reason=reason,
         version=version,
         model=model,
         turns=turns,
         tokens=_tokens(mapping(told.end, "usage")),
         final_message=told.message if said is Said.COMPLETED else "",
-        broken_tools="" if told.worked else told.inner,
+        broken_tools=told.inner if inner and not told.worked else "",
+        inner_sandbox=inner,
     )
+
+
+def _has_inner_sandbox(argv: tuple[str, ...]) -> bool:
+    """Whether labkit let its own sandbox on; without a word of it, it is off."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    named = values_of(words, "-s", "--sandbox")
+    return any(value != "danger-full-access" for _, value in named)
 
 
 def _events(data: bytes) -> list[dict[str, Any]]:
@@ -81,11 +93,11 @@ def _take_item(told: _Told, item: dict[str, Any]) -> None:
         case "agent_message":
             told.message = text(item, "text")
         case "command_execution":
-            complaint = _INNER.search(text(item, "aggregated_output"))
+            complaint = _INNER.match(text(item, "aggregated_output"))
             if item.get("exit_code") == 0 or complaint is None:
                 told.worked = True
             else:
-                told.inner = told.inner or complaint[0].strip()[:300]
+                told.inner = told.inner or complaint[1].strip()[:300]
         case "file_change" if item.get("status") == "completed":
             told.worked = True
         case _:

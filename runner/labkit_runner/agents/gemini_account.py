@@ -6,7 +6,7 @@ It says success after an answer that was cut, and of a missing model only its wo
 from typing import Any
 
 from labkit.transcripts.lines import json_object, numbered
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 from labkit_runner.agents.jsonlines import last_line, mapping, text, whole
 
 _UNREAD = b"Skipping system settings"
@@ -35,6 +35,7 @@ def read_account(left: Left) -> Account:
     said, reason = _said(result, left)
     return Account(
         said=said,
+        ends=Ends.WORDS,
         reason=reason,
         model=text(init, "model"),
         turns=_turns(left),

@@ -73,6 +73,16 @@ class Said(StrEnum):
     """There is no end record: it was ended, or ended oddly."""
 
 
+class Ends(StrEnum):
+    """What the last answer of a session that came to its end does."""
+
+    WORDS = "words"
+    """It asks for no tool."""
+    TOOL = "tool"
+    """It calls the tool that ends the session."""
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """An agent's own account of a run; any program of the sandbox may have written it."""
@@ -87,7 +97,12 @@ class Account:
     cost: float | None = None
     final_message: str = ""
     broken_tools: str = ""
-    """Why its tools did not work at all: an inner sandbox that failed, say. That is no result."""
+    """Why its tools could not work at all. Believed where the wire shows that none was called."""
+    inner_sandbox: bool = False
+    """Whether that is a sandbox of its own, left on by labkit: then tools are called in vain."""
+    ends: Ends = Ends.UNKNOWN
+    remarks: tuple[str, ...] = ()
+    """What people should know of the account itself: that a part of it is lost, say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +114,8 @@ class Left:
     sessions: Mapping[str, bytes]
     """The files that `Launch.sessions` asked for, by path below HOME."""
     exit_code: int | None
+    argv: tuple[str, ...] = ()
+    """How it was started, see `Launch.argv`."""
 
 
 class Agent(Protocol):

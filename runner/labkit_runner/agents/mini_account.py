@@ -3,7 +3,7 @@
 from typing import Any
 
 from labkit.transcripts.lines import json_object
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 from labkit_runner.agents.jsonlines import items, last_line, mapping, number, text, whole
 
 _SAID = {
@@ -40,6 +40,7 @@ def read_account(left: Left) -> Account:
     model = mapping(mapping(info, "config"), "model")
     return Account(
         said=said,
+        ends=Ends.TOOL,
         reason="" if said is Said.COMPLETED else _reason(messages, status, left),
         version=text(info, "mini_version"),
         model=text(model, "model_name").partition("/")[2],

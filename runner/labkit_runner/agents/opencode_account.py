@@ -6,9 +6,9 @@ It tries a model that fails for ever and says nothing of it: the wire knows.
 from typing import Any
 
 from labkit.transcripts.lines import json_object, numbered
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 from labkit_runner.agents.jsonlines import last_line, mapping, text, whole
-from labkit_runner.agents.opencode_start import REFUSED
+from labkit_runner.agents.opencode_start import EXIT, REFUSED
 
 _TOO_LONG = ("ContextOverflowError", "MessageOutputLengthError")
 _ABORTED = "MessageAbortedError"
@@ -35,6 +35,7 @@ def read_account(left: Left) -> Account:
     tokens = [whole(mapping(each, "tokens"), "total") for each in steps]
     return Account(
         said=said,
+        ends=Ends.WORDS,
         reason=reason,
         turns=len(steps) if steps else None,
         tokens=sum(each or 0 for each in tokens) if steps else None,
@@ -80,7 +81,7 @@ def _failed(error: dict[str, Any]) -> tuple[Said, str]:
 def _refused(left: Left) -> str:
     """Return why OpenCode was not started: that is said before it could say anything itself."""
     first = json_object(left.transcript.split(b"\n", 1)[0]) or {}
-    if first.get("type") != REFUSED:
+    if first.get("type") != REFUSED or left.exit_code != EXIT:
         return ""
     named = first.get("plugins")
     names = ", ".join(str(each)[:200] for each in named[:5]) if isinstance(named, list) else ""

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 REFUSED = "labkit_refused"
+EXIT = 78
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 _SETTINGS = ("opencode.json", "opencode.jsonc")
 _CODE = (".js", ".ts")
@@ -74,7 +75,7 @@ def main(argv: "list[str]") -> None:
     workspace = Path.cwd()
     if refused := plugins(workspace):
         sys.stdout.write(json.dumps({"type": REFUSED, "plugins": refused}) + "\n")
-        sys.exit(78)
+        sys.exit(EXIT)
     told = json.dumps({"instructions": instructions(workspace)})
     os.environ["OPENCODE_CONFIG_CONTENT"] = told
     os.execv(argv[0], argv)  # noqa: S606 - starting the agent is what it is for

@@ -7,10 +7,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from labkit.fields import canonical_json
-from labkit_runner.gateway.wire import Outcome, told
+from labkit_runner.gateway.wire import Outcome, Wire, told
 
 _IDENTITY = frozenset(
     {
@@ -24,6 +25,12 @@ _IDENTITY = frozenset(
     }
 )  # fmt: skip
 """Fields that differ between two answers that say the same."""
+_CALL_FIELDS = frozenset(("functionCall", "tool_calls"))
+_CALL_TYPES = (
+    *("tool_use", "function_call", "custom_tool_call", "shell_call", "local_shell_call"),
+    *("apply_patch_call", "computer_call"),
+)
+"""How answers ask for a tool that is not the provider's own."""
 
 
 def answers_digest(lines: Iterable[bytes]) -> str:
@@ -80,6 +87,37 @@ def _digest(value: object) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
+def with_calls(wire: Wire, lines: Iterable[bytes]) -> Wire:
+    """Return the wire with what its answers say of tools; the stop of some APIs does not."""
+    calls: dict[int, bool | None] = {}
+    for number, parts, is_cut in _recorded(lines):
+        called = _calls("".join(parts))
+        calls[number] = called or (None if is_cut else False)
+    return replace(
+        wire,
+        exchanges=tuple(replace(x, called=calls.get(x.number)) for x in wire.exchanges),
+    )
+
+
+def _recorded(lines: Iterable[bytes]) -> Iterator[tuple[int, list[str], bool]]:
+    """Yield every answer that is over: its number, its pieces, and whether some are missing."""
+    pieces: dict[int, list[str]] = {}
+    for each in told(lines):
+        if each["kind"] == "piece":
+            pieces.setdefault(each["n"], []).append(each["text"])
+        elif each["kind"] == "response":
+            parts = pieces.pop(each["n"], [])
+            is_cut = bool(each.get("cut_bytes")) or (bool(each.get("bytes")) and not parts)
+            yield each["n"], parts, is_cut
+
+
+def _calls(text: str) -> bool:
+    return any(
+        name in _CALL_FIELDS or (name == "type" and value in _CALL_TYPES)
+        for name, value in _names(text)
+    )
+
+
 def _said(text: str) -> list[tuple[str, object]]:
     """Return what an answer says, field by field; a text that came in pieces is one again."""
     found: list[tuple[str, object]] = []
@@ -93,9 +131,26 @@ def _said(text: str) -> list[tuple[str, object]]:
     return [each for each in found if each[1] != ""]
 
 
+def _names(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield every field with a value of an answer, wherever it stands."""
+    waiting = [value for value in _values(text) if isinstance(value, dict | list)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield from ((name, inner) for name, inner in value.items() if inner)
+        inside = value.values() if isinstance(value, dict) else value
+        waiting += [each for each in inside if isinstance(each, dict | list)]
+
+
 def _leaves(text: str) -> Iterator[tuple[str, object]]:
+    for value in _values(text):
+        yield from _inside(value, "")
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield the JSON of an answer: all of it, or event by event where it was streamed."""
     with suppress(ValueError, RecursionError):
-        yield from _inside(json.loads(text), "")
+        yield json.loads(text)
         return
     for line in text.split("\n"):
         data = line.removeprefix("data:").strip()
@@ -105,7 +160,7 @@ def _leaves(text: str) -> Iterator[tuple[str, object]]:
             value = json.loads(data)
         except (ValueError, RecursionError):
             value = data
-        yield from _inside(value, "")
+        yield value
 
 
 def _inside(value: Any, name: str) -> Iterator[tuple[str, object]]:

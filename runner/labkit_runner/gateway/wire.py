@@ -87,6 +87,10 @@ class Exchange:
     error: Mapping[str, str] = field(default_factory=dict)
     """`type`, `code` and `message` of an error, as far as the API told them."""
     web: tuple[str, ...] = ()
+    client: str = ""
+    """Who asked, by its own word: the user agent."""
+    called: bool | None = None
+    """Whether the answer asked for a tool; None is not known: see `answers.with_calls`."""
     retry_after: float | None = None
     """Seconds that the model's API asks to wait for; None: it asks for nothing."""
 
@@ -195,7 +199,7 @@ class Reader:
     def _take_exchange(self, event: Mapping[str, Any]) -> None:
         asked = self._asked.pop(event.get("n", 0), None)
         if event["kind"] == "request":
-            names = ("n", "main", "use", "model")
+            names = ("n", "main", "use", "model", "client")
             self._asked[event["n"]] = {name: event.get(name) for name in names}
         elif event["kind"] == "response" and asked is not None:
             self._exchanges.append(_exchange(asked, event))
@@ -254,6 +258,7 @@ def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchan
         error={name: str(text) for name, text in (response["error"] or {}).items() if text},
         web=tuple(response["web"]),
         retry_after=_wait(response.get("retry_after"), response["error"] or {}),
+        client=request.get("client") or "",
     )
 
 

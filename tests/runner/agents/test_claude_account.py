@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit_runner.agents.claude import ClaudeCode
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 
 GOOD = [*claude_begun(), claude_result()]
 
@@ -27,6 +27,7 @@ def account(given_left: Left) -> Account:
 def test_a_good_end_is_read_whole() -> None:
     assert account(left(GOOD)) == Account(
         said=Said.COMPLETED,
+        ends=Ends.WORDS,
         version="2.1.332",
         model="claude-sonnet-4-5",
         turns=1,  # two lines of one message

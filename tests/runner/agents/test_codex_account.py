@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from accounts import (
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit_runner.agents.codex import Codex
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 
 BWRAP = "bwrap: No permissions to create a new namespace, likely because the kernel ...\n"
 BROKEN = command("ls", BWRAP, 1)
@@ -28,6 +29,7 @@ def account(given_left: Left) -> Account:
 def test_a_good_end_is_read_whole() -> None:
     assert account(left(codex_completed(), sessions=codex_rollout())) == Account(
         said=Said.COMPLETED,
+        ends=Ends.WORDS,
         version="0.171.0",
         model="gpt-5.5",
         turns=2,
@@ -80,10 +82,19 @@ def test_an_error_among_the_items_is_no_end() -> None:
     assert account(left([warned, *codex_completed()])).said is Said.COMPLETED
 
 
+OUTER = ("codex", "exec", "--sandbox", "danger-full-access")
+INNER = ("codex", "exec", "--sandbox=workspace-write", "--", "Mend it.")
+
+
 def test_tools_that_never_worked_are_told() -> None:
     failed_patch = item(type="file_change", changes=[], status="failed")
-    found = account(left([*codex_begun()[:3], BROKEN, failed_patch, *codex_completed()[4:]]))
+    run = left([*codex_begun()[:3], BROKEN, failed_patch, *codex_completed()[4:]])
+    found = account(replace(run, argv=INNER))
     assert found.broken_tools.startswith("bwrap: No permissions")
+    assert found.inner_sandbox
+    for argv in ((), OUTER, (*OUTER, "--", "--sandbox", "read-only")):
+        found = account(replace(run, argv=argv))
+        assert (found.broken_tools, found.inner_sandbox) == ("", False)
 
 
 @pytest.mark.parametrize(
@@ -92,14 +103,15 @@ def test_tools_that_never_worked_are_told() -> None:
         command("ls", "calc.py\n", 0),
         command("false", "", 1),
         command("cat log", "see bwrap: for more\n", 1),
+        command("sed -i s/a/b/ c; cat log", "done\nbwrap: x\n", 1),
         command("cat log", BWRAP, 0),
         item(type="file_change", changes=[], status="completed"),
     ],
-    ids=["command", "failed", "named", "shown", "patch"],
+    ids=["command", "failed", "named", "later", "shown", "patch"],
 )
 def test_tools_that_worked_once_are_not_broken(worked: dict[str, object]) -> None:
     lines = [*codex_begun()[:3], BROKEN, worked, *codex_completed()[4:]]
-    assert account(left(lines)).broken_tools == ""
+    assert account(replace(left(lines), argv=INNER)).broken_tools == ""
 
 
 @given(st.binary(max_size=300), st.binary(max_size=100), st.none() | st.integers(-20, 300))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit_runner.agents.gemini_account import read_account as gemini
-from labkit_runner.agents.interface import Account, Left, Said
+from labkit_runner.agents.interface import Account, Ends, Left, Said
 from labkit_runner.agents.mini_account import read_account as mini
 from labkit_runner.agents.opencode_account import read_account as opencode
 
@@ -42,8 +42,8 @@ ANSWER: dict[str, object] = {
 def test_mini_tells_version_model_turns_tokens_and_its_last_word() -> None:
     told = mini(left(trajectory("Submitted", ANSWER, {"role": "tool"}, ANSWER)))
     assert told == Account(
-        said=Said.COMPLETED, version="2.4.6", model="org/m1", turns=2, tokens=2100, cost=0.25,
-        final_message="mended",
+        said=Said.COMPLETED, ends=Ends.TOOL, version="2.4.6", model="org/m1", turns=2, tokens=2100,
+        cost=0.25, final_message="mended",
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def test_gemini_tells_model_tokens_turns_and_its_last_words() -> None:
     session += lines({"type": "gemini", "id": "2"})
     told = gemini(left(stream, chat=session))
     assert told == Account(
-        said=Said.COMPLETED, model="gemini-2.5-pro", turns=2, tokens=3150,
+        said=Said.COMPLETED, ends=Ends.WORDS, model="gemini-2.5-pro", turns=2, tokens=3150,
         final_message="It is mended.",
     )  # fmt: skip
 
@@ -147,7 +147,9 @@ def test_opencode_tells_turns_tokens_and_its_last_words() -> None:
     start: dict[str, object] = {"type": "step_start"}
     stream = lines(start, said_text("I look."), step("tool-calls"), start, said_text("Mended."))
     told = opencode(left(stream + lines(step("stop"))))
-    assert told == Account(said=Said.COMPLETED, turns=2, tokens=2100, final_message="Mended.")
+    assert told == Account(
+        said=Said.COMPLETED, ends=Ends.WORDS, turns=2, tokens=2100, final_message="Mended."
+    )
 
 
 def error(name: str, message: str) -> dict[str, object]:
@@ -175,8 +177,10 @@ def test_opencodes_end_is_its_last_line(last: dict[str, object], said: Said) -> 
 def test_opencode_that_was_not_started_is_no_result() -> None:
     refused = lines({"type": "labkit_refused", "plugins": [".opencode/plugin/p.js"]})
     assert ".opencode/plugin/p.js" in opencode(left(refused, code=78)).broken_tools
+    # Only the starter ends so, and only before anything is asked.
+    assert opencode(left(refused, code=0)).broken_tools == ""
     # Said later, it is a word of the session.
-    assert opencode(left(lines(step("stop")) + refused)).broken_tools == ""
+    assert opencode(left(lines(step("stop")) + refused, code=78)).broken_tools == ""
 
 
 @pytest.mark.parametrize("read", [mini, gemini, opencode])
