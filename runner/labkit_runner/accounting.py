@@ -12,7 +12,7 @@ from labkit.sandbox.interface import Outcome
 from labkit.treediff import TreeDiff
 from labkit_runner.agents.interface import HOME, Account, Launch, Left
 from labkit_runner.capture import capture
-from labkit_runner.gateway.answers import answered_by, answers_digest
+from labkit_runner.gateway.answers import answered_by, answers_digest, asked_models
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
 
@@ -117,7 +117,9 @@ def _answered(wire: Path) -> dict[str, Any]:
     with wire.open("rb") as lines:
         digest = answers_digest(lines)
     with wire.open("rb") as lines:
-        return {"answers_digest": digest, "answered_by": answered_by(lines)}
+        by = answered_by(lines)
+    with wire.open("rb") as lines:
+        return {"answers_digest": digest, "answered_by": by, "asked": asked_models(lines)}
 
 
 def _settings(job: Job, launch: Launch) -> dict[str, str]:

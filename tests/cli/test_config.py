@@ -24,7 +24,8 @@ COMMAND = {
 def configured(lab: Lab, which: str, **fields: Any) -> None:
     """Write a configuration of the command agent."""
     path = lab.workspace.evals / "configs" / f"{which}.yaml"
-    replace(path, dump_yaml({"id": which, **COMMAND, **fields}))
+    values = {"id": which, **COMMAND, **fields}
+    replace(path, dump_yaml({name: each for name, each in values.items() if each is not None}))
 
 
 def shown(lab: Lab, *words: str, **env: str) -> Any:
@@ -63,7 +64,7 @@ def test_whether_a_key_is_there_is_told_and_the_key_never(lab_at: Callable[[str]
     lab = lab_at("joined")
     real: dict[str, Any] = {
         "agent": "claude-code",
-        "command": [],
+        "command": None,
         "settings": {},
         "provider": "anthropic",
     }
@@ -153,7 +154,7 @@ def test_what_real_agents_make_of_a_configuration(
 ) -> None:
     lab = lab_at("joined")
     for which, effort in (("A", "low"), ("B", "high")):
-        fields = {"agent": agent, "effort": effort, "command": [], "settings": {}}
+        fields: dict[str, Any] = {"agent": agent, "effort": effort, "command": None, "settings": {}}
         configured(lab, which, **fields, agent_version="", instructions="")
     started = shown(lab, "show", "A")["configurations"][0]["started"]
     assert started["turn_cap"] == {"turns": 50, "told": told, "enforced": True}
@@ -229,6 +230,11 @@ def test_running_tells_once_both_arms_are_there(lab_at: Callable[[str], Lab]) ->
     assert told not in first.err
     second = lab.labkit("task", "run", "shout-loud__B__1", me="ana")
     assert f"{told} is unknown in the one pair of runs of A and B" in second.err
+    # What was said already is not said again, with other figures; status still knows it.
+    third = lab.labkit("task", "run", me="ben")
+    assert "2 runs" in third.err
+    assert told not in third.err
+    assert "unknown in both pairs of runs" in lab.done("status")
 
 
 def test_equal_attempts_are_told(lab_at: Callable[[str], Lab]) -> None:

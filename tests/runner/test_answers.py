@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit_runner.gateway.answers import answered_by, answers_digest
+from labkit_runner.gateway.answers import answered_by, answers_digest, asked_models
 
 _TEXT = st.text(min_size=1, max_size=20)
 
@@ -127,3 +127,18 @@ def test_who_answered_is_told() -> None:
     assert answered_by(told(["a"], ["b"], model="m-2026")) == ("m-2026",)
     assert answered_by(told(["a"], main=False)) == ()
     assert answered_by(told(["a"], model=None)) == ()
+
+
+def test_every_answered_request_counts_for_the_model_that_it_asked() -> None:
+    lines = [
+        b'{"kind": "request", "t": 1, "n": 1, "model": "m", "main": true}',
+        b'{"kind": "response", "t": 1, "n": 1, "outcome": "answered"}',
+        b'{"kind": "request", "t": 1, "n": 2, "model": "small", "main": false}',
+        b'{"kind": "response", "t": 1, "n": 2, "outcome": "answered"}',
+        b'{"kind": "request", "t": 1, "n": 3, "model": "lost", "main": true}',
+        b'{"kind": "response", "t": 1, "n": 3, "outcome": "error"}',
+        b'{"kind": "request", "t": 1, "n": 4, "model": "", "main": false}',
+        b'{"kind": "response", "t": 1, "n": 4, "outcome": "answered"}',
+        b'{"kind": "request", "t": 1, "n": 5, "model": "m", "main": true}',
+    ]
+    assert asked_models(lines) == {"m": 1, "small": 1}

@@ -5,6 +5,7 @@ Real models stream the same words in other pieces, with other ids and times; non
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -58,6 +59,20 @@ def answered_by(lines: Iterable[bytes]) -> tuple[str, ...]:
         if each["kind"] == "response" and each["n"] in main and each.get("model")
     }
     return tuple(sorted(names))
+
+
+def asked_models(lines: Iterable[bytes]) -> dict[str, int]:
+    """Return how many requests were answered by the model that they asked for, of all requests."""
+    events = told(lines)
+    models = {each["n"]: each["model"] for each in events if each["kind"] == "request"}
+    answered = [
+        models[each["n"]]
+        for each in events
+        if each["kind"] == "response"
+        and each["outcome"] == Outcome.ANSWERED
+        and models.get(each["n"])
+    ]
+    return dict(sorted(Counter(answered).items()))
 
 
 def _said(text: str) -> list[tuple[str, object]]:
