@@ -7,7 +7,7 @@ was declared, and that must differ. What is not known is said as not known, neve
 
 from labkit.effects.finding import Finding, Kind, Weight, attributable
 from labkit.effects.independence import same_answers, same_trees
-from labkit.effects.pairs import one_line
+from labkit.effects.pairs import one_line, parts_of
 from labkit.effects.seen import effects
 from labkit.effects.told import compared, effort_of
 
@@ -20,6 +20,7 @@ __all__ = [
     "effects",
     "effort_of",
     "one_line",
+    "parts_of",
     "same_answers",
     "same_trees",
 ]
