@@ -121,16 +121,20 @@ def one_line(text: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)
 
 
+def digits(value: str) -> str:
+    """Return the beginning of a digest, and any other value as it is."""
+    digest = value.rpartition(":")[2]
+    is_digest = len(digest) > _DIGITS and all(letter in "0123456789abcdef" for letter in digest)
+    return digest[:_DIGITS] if is_digest else value
+
+
 def short(value: str) -> str:
     """Return a value for people: of a digest, its beginning; of bubblewrap's image, what it is.
 
     That one names the machine's own system, which is long, and the environment last.
     """
-    digest = value.rpartition(":")[2]
-    if len(digest) > _DIGITS and all(letter in "0123456789abcdef" for letter in digest):
-        return digest[:_DIGITS]
     system, *between = value.split("; ")
-    return f"{between[-1]} on {system}" if between else value
+    return f"{between[-1]} on {system}" if between else digits(value)
 
 
 def of_pairs(count: int, of: int) -> str:

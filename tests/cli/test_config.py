@@ -1,6 +1,7 @@
 """`labkit config show` and `diff`, and what runs say about what was declared."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -69,11 +70,18 @@ def test_whether_a_key_is_there_is_told_and_the_key_never(lab_at: Callable[[str]
         "provider": "anthropic",
     }
     configured(lab, "A", **real)
-    assert "problem          configuration A: agent_version '3'" in lab.done("config", "show")
+    bad = lab.labkit("config", "show")
+    assert bad.code == 1
+    assert "problem          configuration A: agent_version '3'" in bad.out
+    # All that can be known all the same is shown.
+    assert "command line     /opt/labkit/env/agent/claude -p" in bad.out
     real["agent_version"] = ""
     configured(lab, "A", **real)
     without = lab.done("config", "show", "A")
-    assert "key              the variable ANTHROPIC_API_KEY is not set: the key of the" in without
+    assert "key              the variable ANTHROPIC_API_KEY is not set\n" in without
+    installs = [line for line in without.splitlines() if line.startswith("    install ")]
+    commands = shown(lab, "show", "A")["configurations"][0]["started"]["install"]
+    assert len(installs) == len(commands) < len("\n".join(commands).splitlines())
     assert "anthropic-messages at https://api.anthropic.com, price unknown" in without
     secret = "sk-0123456789-nobody-may-see"
     for words in (("show", "A"), ("show", "A", "--json"), ("diff", "--json")):
@@ -105,8 +113,10 @@ def test_a_configuration_that_cannot_be_started_is_shown_with_its_problem(
     (rules / "AGENTS.md").write_text("x")
     assert "instructions     /workspace/AGENTS.md 2d711642b726" in lab.done("config", "show", "A")
     (rules / "CLAUDE.md").symlink_to("AGENTS.md")
-    found = lab.done("config", "show", "A")
-    assert "problem          configs/rules/CLAUDE.md is a link: an agent would" in found
+    answer = lab.labkit("config", "show", "A")
+    assert answer.code == 1
+    assert "problem          configs/rules/CLAUDE.md is a link: an agent would" in answer.out
+    assert "command line     tool --ask '{prompt}'\n" in answer.out
 
 
 @pytest.mark.parametrize(
@@ -167,6 +177,46 @@ def test_what_real_agents_make_of_a_configuration(
     argv = next(each for each in pair["follows"] if each["what"] == "argv")
     assert "low" in argv["first"]
     assert argv["first"].replace("low", "high") == argv["second"]
+
+
+def test_only_the_words_that_differ_are_shown(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("joined")
+    real: dict[str, Any] = {"agent": "claude-code", "agent_version": None, "command": None}
+    configured(lab, "A", **real, settings=None)
+    configured(lab, "B", **real, settings=None, effort="low")
+    answer = lab.labkit("config", "diff")
+    assert "    argv: none against --effort low\n" in answer.out
+    (changed,) = [each for each in answer.out.splitlines() if "managed-settings.json" in each]
+    assert re.search(r": [0-9a-f]{12} against [0-9a-f]{12}$", changed)
+
+
+def wire_of(lab: Lab, run: str, name: str) -> None:
+    """Write what a gateway told of a run's first request, as far as it is looked at."""
+    events: list[dict[str, Any]] = [
+        {"kind": "part", "digest": "s", "value": f"You are {name}.\nBe brief.\n-- \n"},
+        {"kind": "part", "digest": "m", "value": {"role": "user", "content": [{"text": "Hi"}]}},
+        {"kind": "request", "n": 1, "main": False, "parts": {"system": ["m"]}},
+        {"kind": "request", "n": 2, "main": True, "parts": {"system": ["s"], "messages": ["m"]}},
+    ]
+    lines = [json.dumps({"t": 0.1, **event}) + "\n" for event in events]
+    (lab.workspace.run(RunId.parse(run)) / "wire.jsonl").write_text("".join(lines))
+
+
+def test_the_lines_that_differ_are_shown(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("run")
+    for run in RUNS:
+        side = run.split("__")[1]
+        told = printed(model=f"model-{side}", system=side, messages=run.partition("__")[0])
+        recorded(lab, run, fingerprint=told, turns=2, image_digest="Linux-6.1; P; environment e1")
+        wire_of(lab, run, f"model-{side}")
+    out = lab.done("config", "diff")
+    assert "    system:\n      -You are model-A.\n      +You are model-B.\n" in out
+    assert "    messages:\n" not in out
+    assert "note: The system prompt differs too between A and B" in out
+    assert "differs too" not in lab.done("status")
+    text = lab.done("config", "show", "A")
+    assert "turns            2 a run (2 runs)\n" in text
+    assert "image            environment e1 on Linux-6.1 (2)\n" in text
 
 
 def test_two_differences_and_none_are_told(lab_at: Callable[[str], Lab]) -> None:
