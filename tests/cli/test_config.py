@@ -79,7 +79,9 @@ def test_whether_a_key_is_there_is_told_and_the_key_never(lab_at: Callable[[str]
     configured(lab, "A", **real)
     without = lab.done("config", "show", "A")
     assert "key              the variable ANTHROPIC_API_KEY is not set\n" in without
-    installs = [line for line in without.splitlines() if line.startswith("    install ")]
+    _declared, *installs = [
+        line for line in without.splitlines() if line.startswith("    install ")
+    ]
     commands = shown(lab, "show", "A")["configurations"][0]["started"]["install"]
     assert len(installs) == len(commands) < len("\n".join(commands).splitlines())
     assert "anthropic-messages at https://api.anthropic.com, price unknown" in without
