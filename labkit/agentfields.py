@@ -3,6 +3,7 @@
 The agents themselves belong to the run phase; everybody reads configurations.
 """
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -25,16 +26,37 @@ class Rule:
     """The field without which it cannot start."""
     takes: tuple[str, ...] = ()
     """Further fields that mean something to it."""
+    efforts: tuple[str, ...] = ()
+    """The words that `effort:` may have; empty: it takes any, as its model may know others."""
+    thinks: bool = False
+    """Whether an effort may also be a number of tokens to think."""
 
 
 _TOOL = ("arguments", "effort", "provider")
 _OWN = ("effort", "install", "provider")
 _ANY_API = (Api.CHAT, Api.ANTHROPIC, Api.RESPONSES, Api.GEMINI)
 RULES: Mapping[str, Rule] = {
-    "claude-code": Rule(speaks=(Api.ANTHROPIC,), takes=(*_TOOL, "login")),
-    "codex": Rule(speaks=(Api.RESPONSES,), takes=(*_TOOL, "login")),
-    "mini-swe-agent": Rule(speaks=_ANY_API, takes=_TOOL),
-    "gemini-cli": Rule(speaks=(Api.GEMINI,), takes=_TOOL),
+    "claude-code": Rule(
+        speaks=(Api.ANTHROPIC,),
+        takes=(*_TOOL, "login"),
+        efforts=("low", "medium", "high", "xhigh", "max"),
+    ),
+    "codex": Rule(
+        speaks=(Api.RESPONSES,),
+        takes=_TOOL,
+        efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
+    ),
+    "mini-swe-agent": Rule(
+        speaks=_ANY_API,
+        takes=_TOOL,
+        efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
+    ),
+    "gemini-cli": Rule(
+        speaks=(Api.GEMINI,),
+        takes=_TOOL,
+        efforts=("minimal", "low", "medium", "high"),
+        thinks=True,
+    ),
     "opencode": Rule(speaks=_ANY_API, takes=_TOOL),
     "command": Rule(speaks=tuple(Api), needs="command", takes=_OWN),
     "callable": Rule(speaks=tuple(Api), needs="callable", takes=_OWN),
@@ -42,6 +64,10 @@ RULES: Mapping[str, Rule] = {
 }
 AGENTS = tuple(RULES)
 _FIELDS = ("arguments", "callable", "command", "effort", "install", "provider", "steps")
+_LONGEST = 60
+_NO_SUBSCRIPTION = {
+    "codex": ": it has no turn limit of its own, and nobody can count turns in a tunnel",
+}
 _WHY = {
     "arguments": "it has no command line of labkit's: write them into its command or settings",
     "install": "labkit installs it: take it out",
@@ -54,6 +80,8 @@ class Given(Protocol):
 
     @property
     def agent(self) -> str: ...  # noqa: D102 - see Configuration
+    @property
+    def effort(self) -> str: ...  # noqa: D102
     @property
     def login(self) -> str: ...  # noqa: D102
     @property
@@ -77,10 +105,29 @@ def check_fields(document: Document, given: Given, workspace: Workspace) -> None
             document.problem(name, f"the {given.agent} agent does not take {name}: {why}")
     if given.login == "subscription" and "login" not in rule.takes:
         able = " and ".join(name for name, each in RULES.items() if "login" in each.takes)
-        document.problem("login", f"there are subscriptions for {able} only: write login: key")
+        why = _NO_SUBSCRIPTION.get(given.agent, "")
+        document.problem(
+            "login",
+            f"{given.agent} cannot be run with a subscription{why} (there are subscriptions for "
+            f"{able} only): write login: key",
+        )
+    if "effort" in rule.takes:
+        _check_effort(document, given, rule)
     if given.provider and rule.speaks:
         _check_provider(document, given, rule, workspace)
     _check_need(document, given, workspace.evals / "configs")
+
+
+def _check_effort(document: Document, given: Given, rule: Rule) -> None:
+    effort = given.effort
+    if not effort or not rule.efforts or effort in rule.efforts:
+        return
+    if rule.thinks and effort.isdecimal() and effort.isascii():
+        return
+    near = difflib.get_close_matches(effort, rule.efforts, n=1)
+    known = ", ".join(rule.efforts) + (", or a number of tokens to think" if rule.thinks else "")
+    mend = f'did you mean "{near[0]}"?' if near else f"use one of {known}"
+    document.problem("effort", f"{given.agent} knows no effort {effort[:_LONGEST]!r}: {mend}")
 
 
 def _check_need(document: Document, given: Given, configs: Path) -> None:

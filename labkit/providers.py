@@ -11,6 +11,7 @@
 A key is never written here, only the name of the variable that holds it on the machine that runs.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -18,6 +19,11 @@ from urllib.parse import urlsplit
 from labkit.fields import Fields
 from labkit.model import Api
 
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LIKE_A_KEY = re.compile(
+    r"sk_|AIza|ya29|gh[pousr]_|github_pat_|xai_|gsk_|hf_|AKIA|(?=[^_]*\d)(?=.*[a-z])[A-Za-z0-9]{24,}"
+)
+"""How keys of vendors begin, and long words of mixed letters and digits."""
 _PRICES = ("input", "output", "cache_read", "cache_write")
 
 
@@ -86,19 +92,65 @@ def read_providers(fields: Fields) -> dict[str, Provider]:
     for name in fields.names():
         each = fields.mapping(name)
         usual = USUAL.get(name)
-        api = each.word("api", list(Api), instead=Api.CHAT) if "api" in each or not usual else ""
-        url = each.text("url", default=usual.url if usual else None)
-        if url and urlsplit(url).scheme not in ("http", "https"):
-            each.problem("url", f"{url!r} is not an address: it begins with https://")
         found[name] = Provider(
             name=name,
-            api=Api(api) if api else USUAL[name].api,
-            url=url.rstrip("/"),
-            key=each.text("key", default=usual.key if usual else ""),
+            api=_api(fields, name, each),
+            url=_url(fields, name, each),
+            key=_key(each, default=usual.key if usual else ""),
             prices=_prices(each.mapping("prices")),
         )
         each.done()
     return found
+
+
+def _api(fields: Fields, name: str, each: Fields) -> Api:
+    if "api" in each:
+        return Api(each.word("api", list(Api), instead=Api.CHAT))
+    if name in USUAL:
+        return USUAL[name].api
+    each.text("api", default="")
+    fields.problem(name, f'the provider {name} has no "api:": one of {", ".join(Api)}')
+    return Api.CHAT
+
+
+def _url(fields: Fields, name: str, each: Fields) -> str:
+    if "url" not in each:
+        if name not in USUAL:
+            each.text("url", default="")
+            fields.problem(name, f'the provider {name} has no "url:": such as https://host/v1')
+        return USUAL[name].url if name in USUAL else ""
+    url = each.text("url")
+    if url and not _is_address(url):
+        each.problem(
+            "url",
+            f"{url!r} is not an address: it has to begin with http:// or https://, such as "
+            f"{_mended(url)}",
+        )
+    return url.rstrip("/")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        found = urlsplit(url)
+        return found.scheme in ("http", "https") and bool(found.hostname)
+    except ValueError:
+        return False
+
+
+def _mended(url: str) -> str:
+    """Return an address that may have been meant: of this machine, http will do."""
+    rest = url.rpartition("://")[2]
+    local = rest.startswith(("localhost", "127.0.0.1", "[::1]"))
+    return f"{'http' if local else 'https'}://{rest or 'host'}"
+
+
+def _key(each: Fields, *, default: str) -> str:
+    """Take the name of the variable with the key. What may be the key itself is never said."""
+    name = each.text("key", default=default) if "key" in each else default
+    if name and (not _VARIABLE.fullmatch(name) or _LIKE_A_KEY.match(name)):
+        each.problem("key", "this looks like a key; write the name of the variable that holds it")
+        return default
+    return name
 
 
 def _prices(fields: Fields) -> dict[str, Price]:

@@ -82,6 +82,8 @@ class RunRecord:
     """Of all that the model answered in the main conversation, ids, times and usage left out."""
     answered_by: tuple[str, ...] = ()
     """Names under which models answered the main conversation."""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    """Answered requests by the model that they asked for, those beside the conversation too."""
     argv: tuple[str, ...] = ()
     """The command line, with the prompt's text left out."""
     variables: tuple[str, ...] = ()

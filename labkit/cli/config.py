@@ -23,7 +23,7 @@ def show(
     """Show every field, what the agent makes of it, and what was seen in runs."""
     from labkit.cli import configshow
 
-    configshow.show(configurations or [], as_json=as_json)
+    raise typer.Exit(configshow.show(configurations or [], as_json=as_json))
 
 
 @app.command()

@@ -8,10 +8,11 @@ from typing import Any
 from labkit.cli.configmade import Made, make
 from labkit.cli.configshow import SCHEMA, chosen
 from labkit.cli.console import data
+from labkit.cli.firstrequests import apart
 from labkit.cli.lab import Lab
 from labkit.cli.seen import finished_records, weighed
 from labkit.configurations import differences, read_configuration, the_difference
-from labkit.effects import Weight, compared, effects, one_line
+from labkit.effects import Weight, compared, digits, effects, one_line
 from labkit.errors import InputError
 from labkit.fields import counted, json_text
 from labkit.records import RunRecord
@@ -33,7 +34,7 @@ def diff(names: Sequence[str], *, as_json: bool) -> int:
         raise InputError("there is one configuration only", hint="write evals/configs/B.yaml")
     made = [make(lab, read_configuration(lab.workspace, name)) for name in found]
     records = finished_records(lab)
-    pairs = [_pair(made[0], other, records) for other in made[1:]]
+    pairs = [_pair(lab, made[0], other, records) for other in made[1:]]
     if as_json:
         data(json_text({"schema": SCHEMA, "pairs": pairs}))
     else:
@@ -45,7 +46,7 @@ def _broken(pair: Mapping[str, Any]) -> bool:
     return any(finding["weight"] == Weight.BREAKS for finding in pair["findings"])
 
 
-def _pair(one: Made, other: Made, records: Sequence[RunRecord]) -> dict[str, Any]:
+def _pair(lab: Lab, one: Made, other: Made, records: Sequence[RunRecord]) -> dict[str, Any]:
     first, second = one.configuration, other.configuration
     try:
         the_difference((first, second))
@@ -62,6 +63,7 @@ def _pair(one: Made, other: Made, records: Sequence[RunRecord]) -> dict[str, Any
         "follows": list(_follows(one, other)),
         "not_started": [*one.problems, *other.problems],
         "wire": compared(records, first.id, second.id),
+        "lines": apart(lab, records, (first.id, second.id)),
         "findings": [
             {"kind": str(each.kind), "weight": str(each.weight), "text": each.text,
              "sentence": weighed(each)}
@@ -113,7 +115,8 @@ def _apart(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
     for tag, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        option = i > 0 and left[i - 1].startswith("-") and not "".join(left[i:j]).startswith("-")
+        words = (*left[i:j], *right[k:m])
+        option = i > 0 and left[i - 1].startswith("-") and not words[0].startswith("-")
         before = [left[i - 1]] if option else []
         first += [*before, *left[i:j]] if j > i else []
         second += [*before, *right[k:m]] if m > k else []
@@ -129,12 +132,25 @@ def _lines(pair: Mapping[str, Any]) -> Iterator[str]:
     if pair["follows"]:
         yield "  what follows when they are started:"
     for each in pair["follows"]:
-        yield f"    {each['what']}: {_cut(each['first'])} against {_cut(each['second'])}"
+        first, second = (_cut(digits(each[side])) for side in ("first", "second"))
+        yield f"    {each['what']}: {first} against {second}"
     for problem in pair["not_started"]:
         yield f"    problem: {problem}"
     yield from _on_the_wire(pair["wire"])
+    yield from _apart_lines(pair["lines"])
     for finding in pair["findings"]:
         yield f"  {finding['sentence']}"
+
+
+def _apart_lines(found: Mapping[str, Any] | None) -> Iterator[str]:
+    if not found:
+        return
+    yield f"  lines that differ between the first requests of {found['runs'][0]} and " + (
+        f"{found['runs'][1]}:"
+    )
+    for part, lines in found["parts"].items():
+        yield f"    {part}:"
+        yield from (f"      {line}" for line in lines)
 
 
 def _cut(text: str) -> str:

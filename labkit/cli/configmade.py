@@ -6,6 +6,7 @@ with a field that the agent passes on, so seeds and turn caps are found out by a
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from labkit.archive import Entry
@@ -16,6 +17,7 @@ from labkit.instructions import read_instructions
 from labkit.model import RunId, TaskId
 from labkit.providers import Provider
 from labkit_runner.agents.interface import HOME, INPUTS, WORKSPACE, Launch, Request
+from labkit_runner.agents.registry import agent_named
 from labkit_runner.arms import Arm, arm_of
 from labkit_runner.gateway.keys import key_of
 
@@ -39,11 +41,10 @@ class Made:
 
 def make(lab: Lab, configuration: Configuration) -> Made:
     """Find out what an agent makes of a configuration; whatever is wrong is told, not raised."""
-    try:
+    agent, problems = agent_named(configuration.agent, lab.workspace), dict[str, None]()
+    arm = Arm(configuration=configuration, agent=agent)
+    with _noting(problems):
         arm = arm_of(configuration, lab.workspace, lab.settings)
-    except InputError as error:
-        return Made(configuration=configuration, values={}, environment={}, problems=error.problems)
-    agent, problems = arm.agent, list[str]()
     values: dict[str, object] = {
         "version": configuration.agent_version or agent.usual_version,
         "program": agent.program(configuration),
@@ -51,21 +52,41 @@ def make(lab: Lab, configuration: Configuration) -> Made:
         "model": _asked(configuration, arm.provider),
     }
     environment: Mapping[str, str] = {}
-    try:
+    with _noting(problems):
         values["install"] = list(agent.install(configuration))
+    with _noting(problems):
         files = read_instructions(lab.workspace, configuration.instructions)
         values["instructions"] = dict(_digests(WORKSPACE, files))
-        launch = _launched(lab, arm, configuration)
+    with _noting(problems):
+        arm = _launchable(lab, arm, problems)
+        launch = _launched(lab, arm, arm.configuration)
         values |= {**_started(launch), **_passed_on(lab, arm, launch)}
         environment = launch.environment
-    except InputError as error:
-        problems += error.problems
     return Made(
         configuration=configuration,
         values=values,
         environment=environment,
         problems=tuple(problems),
     )
+
+
+@contextmanager
+def _noting(problems: dict[str, None]) -> Iterator[None]:
+    """Note what is wrong, each thing once, and go on: the rest can be known all the same."""
+    try:
+        yield
+    except InputError as error:
+        problems.update(dict.fromkeys(error.problems))
+
+
+def _launchable(lab: Lab, arm: Arm, problems: dict[str, None]) -> Arm:
+    """Return an arm whose launch can be asked for: a version that is none is no word of it."""
+    try:
+        _launched(lab, arm, arm.configuration)
+    except InputError as error:
+        problems.update(dict.fromkeys(error.problems))
+        return replace(arm, configuration=replace(arm.configuration, agent_version=""))
+    return arm
 
 
 def _launched(lab: Lab, arm: Arm, configuration: Configuration, *, seed: int = 1) -> Launch:

@@ -10,19 +10,23 @@ from labkit.cli.console import data
 from labkit.cli.lab import Lab
 from labkit.cli.seen import finished_records
 from labkit.configurations import Configuration, read_configuration
-from labkit.effects import effort_of, one_line
+from labkit.effects import effort_of, one_line, short
 from labkit.errors import InputError
 from labkit.fields import Document, counted, json_text
 from labkit.model import ConfigurationId
 from labkit.records import RunRecord
+from labkit.sandbox.making import shown as command_line
 
 SCHEMA = 1
 _DIGITS = 12
 _WIDTH = 16
 
 
-def show(names: Sequence[str], *, as_json: bool) -> None:
-    """Print configurations; raises InputError when one is not there or cannot be read."""
+def show(names: Sequence[str], *, as_json: bool) -> int:
+    """Print configurations; return 1 when one could not be started as it is.
+
+    Raises InputError when one is not there or cannot be read.
+    """
     lab = Lab.open()
     records = finished_records(lab)
     shown = [
@@ -31,8 +35,9 @@ def show(names: Sequence[str], *, as_json: bool) -> None:
     ]
     if as_json:
         data(json_text({"schema": SCHEMA, "configurations": shown}))
-        return
-    data("\n\n".join("\n".join(_lines(each)) for each in shown))
+    else:
+        data("\n\n".join("\n".join(_lines(each)) for each in shown))
+    return 1 if any(each["problems"] for each in shown) else 0
 
 
 def chosen(lab: Lab, names: Sequence[str]) -> tuple[ConfigurationId, ...]:
@@ -80,7 +85,7 @@ def _seen(records: Sequence[RunRecord]) -> dict[str, Any]:
         "programs": _tally(records, lambda r: r.binary_digest),
         "images": _tally(records, lambda r: r.image_digest),
         "logins": _tally(records, lambda r: r.login),
-        "models_asked": _tally(records, lambda r: str(r.fingerprint.get("model", ""))),
+        "models_asked": _tally(records, _asked),
         "models_answering": _tally(records, lambda r: " and ".join(r.answered_by)),
         "efforts": _tally(records, lambda r: effort_of(r.fingerprint)),
         "endings": _tally(records, lambda r: str(r.ending)),
@@ -89,6 +94,11 @@ def _seen(records: Sequence[RunRecord]) -> dict[str, Any]:
                   "most": max(turns, default=None)},
         "tokens": {"runs": len(tokens), "all": sum(tokens) if tokens else None},
     }  # fmt: skip
+
+
+def _asked(record: RunRecord) -> str:
+    """Return the models that were asked, the side requests' too; empty where nobody saw it."""
+    return " and ".join(record.asked) or str(record.fingerprint.get("model", ""))
 
 
 def _tally(records: Iterable[RunRecord], value: Callable[[RunRecord], str]) -> dict[str, int]:
@@ -125,7 +135,7 @@ def _plain(value: object) -> str:
 def _started(values: Mapping[str, Any]) -> Iterator[str]:
     yield from (_line(name, values[name]) for name in ("version", "program") if values.get(name))
     for command in values.get("install", ()):
-        yield from (_line("install", line) for line in command.splitlines())
+        yield _line("install", command_line(command))
     if "argv" in values:
         yield _line("command line", shlex.join(values["argv"]))
         yield _line("variables", ", ".join(values["variables"]) or "none")
@@ -173,7 +183,9 @@ def _key(found: Mapping[str, Any]) -> Iterator[str]:
     elif found.get("key") == "not needed":
         yield _line("key", "not needed")
     elif found.get("key"):
-        yield _line("key", found["key_problem"] or f"{found['key_variable']} is set")
+        is_set = found["key"] == "set"
+        told = f"{found['key_variable']} is set" if is_set else found["key_problem"].split(":")[0]
+        yield _line("key", told)
 
 
 def _as_seen(seen: Mapping[str, Any] | None) -> Iterator[str]:
@@ -186,11 +198,10 @@ def _as_seen(seen: Mapping[str, Any] | None) -> Iterator[str]:
         ("models_asked", "model asked"), ("models_answering", "model answering"),
         ("efforts", "effort"), ("endings", "ended"),
     ):  # fmt: skip
-        told = ", ".join(f"{_short(value)} ({runs})" for value, runs in seen[name].items())
+        told = ", ".join(f"{short(value)} ({runs})" for value, runs in seen[name].items())
         yield _line(title, told or "not known")
     turns, tokens = seen["turns"], seen["tokens"]
-    span = f"{turns['least']} to {turns['most']} a run ({turns['runs']})" if turns["runs"] else ""
-    yield _line("turns", span or "not known")
+    yield _line("turns", _span(turns) if turns["runs"] else "not known")
     total = f"{tokens['all']:,} in {counted(tokens['runs'], 'run')}" if tokens["runs"] else ""
     yield _line("tokens", total or "not known")
     if seen["requests_known"] < seen["runs"]:
@@ -198,8 +209,8 @@ def _as_seen(seen: Mapping[str, Any] | None) -> Iterator[str]:
         yield _line("not known", f"what the model was asked in {unknown}")
 
 
-def _short(value: str) -> str:
-    """Return a value, or the beginning of a digest."""
-    digest = value.rpartition(":")[2]
-    is_digest = len(digest) > _DIGITS and all(letter in "0123456789abcdef" for letter in digest)
-    return digest[:_DIGITS] if is_digest else value
+def _span(turns: Mapping[str, Any]) -> str:
+    """Return "2 a run", "2 to 9 a run", with how many runs tell of it."""
+    least, most = turns["least"], turns["most"]
+    span = str(least) if least == most else f"{least} to {most}"
+    return f"{span} a run ({counted(turns['runs'], 'run')})"

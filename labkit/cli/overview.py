@@ -26,7 +26,7 @@ def overview(lab: Lab) -> str:
     suite = read_suite(lab.workspace.suite)
     lines.append(f"suite {suite.version}: {counted(len(suite.tasks), 'task')}; {suite.difference}")
     lines += [*_runs(done), *_by_hand(lab)]
-    lines += [f"  {sentence}" for sentence in seen(lab)]
+    lines += [f"  {sentence.text}" for sentence in seen(lab)]
     phase, turn = next(_open_steps(lab, done))
     return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
 

@@ -12,7 +12,7 @@ from labkit.cli.lab import Lab, now
 from labkit.cli.purse import Purse, shelf_of
 from labkit.cli.runchoice import Asked, Scope, foreign_runs, require_own_logins, to_do
 from labkit.cli.runtold import Told, open_pairs, what_is_left
-from labkit.cli.seen import seen
+from labkit.cli.seen import identities, unsaid
 from labkit.cli.sessions import open_session, runner
 from labkit.configurations import read_configurations
 from labkit.errors import PhaseError
@@ -79,8 +79,9 @@ def run_planned(me: str, asked: Asked) -> int:
         _require_allowed(work)
         if work.is_smoke:
             smoking.pin(lab, work.shelf.raw)
+        known = identities(lab)
         stop = _perform(work, purse)
-    _tell_end(work, stop)
+    _tell_end(work, stop, known)
     if stop.by_person:
         raise KeyboardInterrupt
     return 1 if work.left or work.by_hand else 0
@@ -191,8 +192,8 @@ def _tell(work: Work, event: Progress, told: Told) -> None:
         say(line)
 
 
-def _tell_end(work: Work, stop: Stop) -> None:
-    """Say what is left, why, and how to go on."""
+def _tell_end(work: Work, stop: Stop, known: frozenset[tuple[object, ...]]) -> None:
+    """Say what is left, why, and how to go on; of what runs show, only what was not `known`."""
     left = work.left
     if stop.why and left:
         say(f"stopped: {stop.why}")
@@ -204,7 +205,7 @@ def _tell_end(work: Work, stop: Stop) -> None:
         for line in smoking.compared(work.lab, work.shelf.raw, runs):
             say(f"  {line}")
         return
-    for sentence in seen(work.lab):
+    for sentence in unsaid(work.lab, known):
         say(f"so far, {sentence}")
     for line in open_pairs(progress(work.lab.workspace).planned, work.is_done):
         say(line)

@@ -7,9 +7,9 @@ was declared, and that must differ. What is not known is said as not known, neve
 
 from labkit.effects.finding import Finding, Kind, Weight, attributable
 from labkit.effects.independence import same_answers, same_trees
-from labkit.effects.pairs import one_line
+from labkit.effects.pairs import digits, one_line, parts_of, short
 from labkit.effects.seen import effects
-from labkit.effects.told import compared, effort_of
+from labkit.effects.told import compared, effort_of, first_pair
 
 __all__ = [
     "Finding",
@@ -17,9 +17,13 @@ __all__ = [
     "Weight",
     "attributable",
     "compared",
+    "digits",
     "effects",
     "effort_of",
+    "first_pair",
     "one_line",
+    "parts_of",
     "same_answers",
     "same_trees",
+    "short",
 ]

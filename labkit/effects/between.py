@@ -1,54 +1,12 @@
 """Two configurations side by side: whether what was declared is seen, and nothing else."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-from labkit.configurations import Configuration, differences, differing
-from labkit.effects.expected import Expected, expected_of
+from labkit.effects.arms import Arms
+from labkit.effects.beside import beside
 from labkit.effects.finding import Finding, Kind, Weight
 from labkit.effects.pairs import DATED, Pair, name_of, of_pairs, values_of
 from labkit.records import RunRecord
-
-_WORKSPACE = "/workspace/"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arms:
-    """Two configurations that are declared to differ in one thing, and their pairs of runs."""
-
-    one: Configuration
-    other: Configuration
-    pairs: tuple[Pair, ...]
-
-    @property
-    def names(self) -> str:
-        """Return "A and B"."""
-        return f"{self.one.id} and {self.other.id}"
-
-    @property
-    def declared(self) -> str:
-        """Return the declared difference as a sentence without its end."""
-        return "; ".join(differences(self.one, self.other))
-
-    @property
-    def field(self) -> str:
-        """Return the name of the field that differs; where there are several, of no one."""
-        names = differing(self.one, self.other)
-        return names[0] if len(names) == 1 else ""
-
-    @property
-    def expected(self) -> Expected:
-        """Return what the declared difference may change."""
-        return expected_of(self.field)
-
-    @property
-    def known(self) -> tuple[Pair, ...]:
-        """Return the pairs of which the first requests are known."""
-        return tuple(pair for pair in self.pairs if pair.known)
-
-    def finding(self, kind: Kind, weight: Weight, text: str) -> Finding:
-        """Return a finding about both."""
-        return Finding(kind=kind, weight=weight, about=(self.one.id, self.other.id), text=text)
 
 
 def between(arms: Arms) -> Iterator[Finding]:
@@ -60,7 +18,7 @@ def between(arms: Arms) -> Iterator[Finding]:
     yield from _missed(arms)
     yield from _more(arms)
     yield from _along(arms)
-    yield from _beside(arms)
+    yield from beside(arms)
 
 
 def _unknown(arms: Arms) -> Iterator[Finding]:
@@ -184,76 +142,32 @@ def _more(arms: Arms) -> Iterator[Finding]:
             f"{name[0].upper()}{name[1:]} {verb}{values_of(part, found)} "
             f"{of_pairs(len(found), of)} of {arms.names}, and only {arms.field} was declared to "
             "differ.",
+            subject=part,
         )
 
 
 def _along(arms: Arms) -> Iterator[Finding]:
-    found = [
-        f"{name_of(part)}{values_of(part, pairs)}"
-        for part, pairs, _ in _parts(arms, arms.expected.along.fullmatch)
-    ]
-    if found:
+    """Yield what a difference brings along: that agents tell a model its name is no news."""
+    usual = DATED if arms.field == "model" else frozenset[str]()
+    found = list(_parts(arms, arms.expected.along.fullmatch))
+    noted = [name_of(part) for part, *_ in found if part in usual]
+    more = [f"{name_of(part)}{values_of(part, p)}" for part, p, _ in found if part not in usual]
+    if more:
         yield arms.finding(
             Kind.FOLLOWS,
             Weight.CAUTION,
-            f"With {arms.field}, more differs between {arms.names}: {', '.join(found)}. If the "
+            f"With {arms.field}, more differs between {arms.names}: {', '.join(more)}. If the "
             f"agent makes it so, the comparison is of {arms.field} with all of that.",
+            subject=", ".join(part for part, *_ in found if part not in usual),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Beside:
-    """Something of the records that must not differ unless it was declared."""
-
-    name: str
-    words: str
-    value: Callable[[RunRecord], object]
-    short: bool = False
-    """Whether the values can be shown."""
-
-
-def _workspace_memory(record: RunRecord) -> object:
-    return {path: digest for path, digest in record.memory.items() if path.startswith(_WORKSPACE)}
-
-
-_BESIDES = (
-    _Beside(
-        name="agent_version",
-        words="the agent's version",
-        value=lambda r: r.agent_version,
-        short=True,
-    ),
-    _Beside(name="binary_digest", words="the agent's program", value=lambda r: r.binary_digest),
-    _Beside(name="image_digest", words="the image", value=lambda r: r.image_digest),
-    _Beside(name="memory", words="the files that instruct the agent", value=_workspace_memory),
-    _Beside(name="login", words="the login", value=lambda r: r.login, short=True),
-    _Beside(name="manual", words="whether a person ran it", value=lambda r: bool(r.manual)),
-)
-
-
-def _beside(arms: Arms) -> Iterator[Finding]:
-    """Yield what differs outside of the wire: versions, images, instruction files, logins."""
-    for item in _BESIDES:
-        if item.name in arms.expected.records:
-            continue
-        found = [
-            pair for pair in arms.pairs
-            if pair.one.sandbox == pair.other.sandbox or item.name != "image_digest"
-            if item.value(pair.one) != item.value(pair.other)
-        ]  # fmt: skip
-        if found:
-            values = {(str(item.value(p.one)), str(item.value(p.other))) for p in found}
-            told = (
-                " against ".join(each or "none" for each in values.pop())
-                if item.short and len(values) == 1
-                else ""
-            )
-            verb = "differ" if item.words.startswith("the files") else "differs"
-            subject = item.words[0].upper() + item.words[1:]
-            yield arms.finding(
-                Kind.MORE,
-                Weight.BREAKS,
-                f"{subject} {verb}{f' ({told})' if told else ''} "
-                f"{of_pairs(len(found), len(arms.pairs))} of {arms.names}, and only {arms.field} "
-                "was declared to differ.",
-            )
+    if noted:
+        verb = "differs" if noted == [name_of("system")] else "differ"
+        text = f"{' and '.join(reversed(noted))} {verb} too between {arms.names}"
+        yield arms.finding(
+            Kind.FOLLOWS,
+            Weight.NOTE,
+            f"{text[0].upper()}{text[1:]}: agents tell a model its own name there, and some fit "
+            f"their words to it. Nothing to do; labkit config diff {arms.one.id} {arms.other.id} "
+            "shows the lines.",
+            subject=", ".join(noted),
+        )

@@ -15,6 +15,8 @@ class Weight(StrEnum):
     UNKNOWN = "unknown"
     """It cannot be told whether the arms differ in what was declared, and in nothing else."""
     CAUTION = "caution"
+    NOTE = "note"
+    """Nothing to do: it is so of every comparison of that kind."""
 
 
 class Kind(StrEnum):
@@ -44,6 +46,13 @@ class Finding:
     """One configuration, or two that are compared."""
     text: str
     """A sentence."""
+    subject: str = ""
+    """What it is about: the name of a part, of a value; the same however many runs there are."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What stays the same of it when more runs come, and only its figures change."""
+        return (self.kind, self.weight, self.about, self.subject)
 
 
 def attributable(findings: Iterable[Finding]) -> bool | None:

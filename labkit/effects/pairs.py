@@ -18,6 +18,8 @@ _NAMES = {
     "messages": "the first messages",
 }
 _PARAMS = "params"
+_DECLARED = "declared"
+_DIGITS = 12
 _LONGEST = 60
 _LONGEST_LINE = 2000
 
@@ -75,6 +77,11 @@ def day_of(record: RunRecord) -> date:
     return begun(record).astimezone(UTC).date()
 
 
+def sandbox_of(record: RunRecord) -> str:
+    """Return the kind of sandbox; empty where a run by hand elsewhere only declares its own."""
+    return "" if record.sandbox == _DECLARED else record.sandbox
+
+
 def parts_of(fingerprint: Mapping[str, object]) -> dict[str, str]:
     """Return the parts of a fingerprint by name; each parameter is a part: `params.effort`."""
     return {name: text for key, value in fingerprint.items() for name, text in _flat(key, value)}
@@ -112,6 +119,22 @@ def one_line(text: str) -> str:
     """Return a text that agents may have shaped as one line that nothing obeys, not too long."""
     cut = text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}..."
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)
+
+
+def digits(value: str) -> str:
+    """Return the beginning of a digest, and any other value as it is."""
+    digest = value.rpartition(":")[2]
+    is_digest = len(digest) > _DIGITS and all(letter in "0123456789abcdef" for letter in digest)
+    return digest[:_DIGITS] if is_digest else value
+
+
+def short(value: str) -> str:
+    """Return a value for people: of a digest, its beginning; of bubblewrap's image, what it is.
+
+    That one names the machine's own system, which is long, and the environment last.
+    """
+    system, *between = value.split("; ")
+    return f"{between[-1]} on {system}" if between else digits(value)
 
 
 def of_pairs(count: int, of: int) -> str:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from labkit.configurations import Configuration
-from labkit.effects.between import Arms, between
+from labkit.effects.arms import Arms
+from labkit.effects.between import between
 from labkit.effects.finding import Finding, Weight
 from labkit.effects.pairs import begun, one_line, pairs_of
 from labkit.effects.within import Arm, within

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labkit.effects.pairs import name_of, pairs_of, parts_of, values_of
-from labkit.model import ConfigurationId
+from labkit.model import ConfigurationId, RunId
 from labkit.records import RunRecord
 
 _EFFORT = re.compile(r"params\.(?:.*\.)?(?:reasoning_)?effort")
@@ -37,6 +37,14 @@ def compared(
             }
         )
     return {"pairs": len(pairs), "known": len(known), "parts": told}
+
+
+def first_pair(
+    records: Iterable[RunRecord], one: ConfigurationId, other: ConfigurationId
+) -> tuple[RunId, RunId] | None:
+    """Return the first pair of runs of which the first requests are known."""
+    known = (pair for pair in pairs_of(records, one, other) if pair.known)
+    return next(((pair.one.run, pair.other.run) for pair in known), None)
 
 
 def effort_of(fingerprint: Mapping[str, object]) -> str:

@@ -6,12 +6,11 @@ from datetime import date
 
 from labkit.configurations import Configuration
 from labkit.effects.finding import Finding, Kind, Weight
-from labkit.effects.pairs import DATED, day_of, name_of, parts_of
+from labkit.effects.pairs import DATED, day_of, name_of, parts_of, sandbox_of, short
 from labkit.fields import counted, first_words
 from labkit.records import RunRecord
 
 _SHOWN = 4
-_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +20,12 @@ class Arm:
     configuration: Configuration
     records: tuple[RunRecord, ...]
 
-    def finding(self, kind: Kind, text: str, weight: Weight = Weight.CAUTION) -> Finding:
+    def finding(
+        self, kind: Kind, text: str, weight: Weight = Weight.CAUTION, *, subject: str = ""
+    ) -> Finding:
         """Return a finding about it."""
-        return Finding(kind=kind, weight=weight, about=(self.configuration.id,), text=text)
+        about = (self.configuration.id,)
+        return Finding(kind=kind, weight=weight, about=about, text=text, subject=subject)
 
 
 def within(arm: Arm) -> Iterator[Finding]:
@@ -51,6 +53,7 @@ def _other_model(arm: Arm) -> Iterator[Finding]:
             f"{other[0].fingerprint['model']}.",
             Weight.BREAKS,
         )
+    yield from _asked_beside(arm)
     renamed = [
         record for record in arm.records
         if any(not each.startswith(str(record.fingerprint.get("model", each)))
@@ -63,6 +66,28 @@ def _other_model(arm: Arm) -> Iterator[Finding]:
             f"{name} asked {renamed[0].fingerprint['model']}, and in {_runs(renamed)} {names} "
             "answered.",
         )
+
+
+def _asked_beside(arm: Arm) -> Iterator[Finding]:
+    """Yield that requests beside the first main one asked another model, or all did."""
+    wanted, name = arm.configuration.model, arm.configuration.id
+    by_weight: dict[Weight, dict[str, list[RunRecord]]] = {}
+    for record in arm.records:
+        known = str(record.fingerprint.get("model", ""))
+        weight = Weight.CAUTION if known else Weight.BREAKS
+        for model in record.asked:
+            if model != known and not _is_called(model, wanted):
+                by_weight.setdefault(weight, {}).setdefault(model, []).append(record)
+    for weight, models in by_weight.items():
+        for model, records in sorted(models.items()):
+            count = counted(sum(record.asked[model] for record in records), "request")
+            yield arm.finding(
+                Kind.OTHER_MODEL,
+                f"{name} is declared to ask {wanted}, and in {_runs(records)} {count} "
+                f"{'asked' if weight is Weight.BREAKS else 'beside it asked'} {model}.",
+                weight,
+                subject=model,
+            )
 
 
 def _is_called(asked: str, declared: str) -> bool:
@@ -86,32 +111,47 @@ def _holds(found: str, declared: str) -> bool:
     return not found or declared in (found, *found.replace("(", " ").replace(")", " ").split())
 
 
-_CHANGES: tuple[tuple[str, Callable[[RunRecord], str], Callable[[RunRecord], str]], ...] = (
-    ("version", lambda r: r.agent_version, lambda _: ""),
-    ("program", lambda r: r.binary_digest[:_DIGITS], lambda _: ""),
-    ("image", lambda r: _short(r.image_digest), lambda r: f"{r.sandbox} {r.environment}"),
-    ("login", lambda r: r.login, lambda _: ""),
-    ("answering model", lambda r: " and ".join(r.answered_by), lambda _: ""),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Steady:
+    """Something that should stay in all runs of a group."""
+
+    name: str
+    value: Callable[[RunRecord], str]
+    group: Callable[[RunRecord], str] = lambda _: ""
+
+
+_STEADY = (
+    _Steady(name="version", value=lambda r: r.agent_version),
+    _Steady(name="program", value=lambda r: r.binary_digest),
+    _Steady(name="kind of sandbox", value=sandbox_of),
+    _Steady(
+        name="image",
+        value=lambda r: r.image_digest,
+        group=lambda r: f"{r.sandbox} {r.environment}",
+    ),
+    _Steady(
+        name="environment",
+        value=lambda r: r.environment,
+        group=lambda r: f"{r.sandbox} {r.run.task}",
+    ),
+    _Steady(name="login", value=lambda r: r.login),
+    _Steady(name="answering model", value=lambda r: " and ".join(r.answered_by)),
 )
-"""What should stay: its name, its value, and the group of runs in which it should."""
-
-
-def _short(digest: str) -> str:
-    return digest.rpartition(":")[2][:_DIGITS]
 
 
 def _changed(arm: Arm) -> Iterator[Finding]:
-    for what, value, group in _CHANGES:
+    for steady in _STEADY:
         groups: dict[str, list[RunRecord]] = {}
         for record in arm.records:
-            if value(record):
-                groups.setdefault(group(record), []).append(record)
+            if steady.value(record):
+                groups.setdefault(steady.group(record), []).append(record)
         for records in groups.values():
-            if len({value(record) for record in records}) > 1:
+            if len({steady.value(record) for record in records}) > 1:
                 yield arm.finding(
                     Kind.CHANGED,
-                    f"The {what} of {arm.configuration.id} changed in mid-study: "
-                    f"{_stretches(records, value)}.",
+                    f"The {steady.name} of {arm.configuration.id} changed in mid-study: "
+                    f"{_stretches(records, steady.value)}.",
+                    subject=steady.name,
                 )
 
 
@@ -123,9 +163,9 @@ def _stretches(records: Sequence[RunRecord], value: Callable[[RunRecord], str]) 
             told[-1][1].append(record)
         else:
             told.append((value(record), [record]))
-    return ", then ".join(f"{what} in {_from_to(found)}" for what, found in told[: _SHOWN + 1]) + (
-        f", and so on ({len(told) - 1} changes)" if len(told) > _SHOWN + 1 else ""
-    )
+    return ", then ".join(
+        f"{short(what)} in {_from_to(found)}" for what, found in told[: _SHOWN + 1]
+    ) + (f", and so on ({len(told) - 1} changes)" if len(told) > _SHOWN + 1 else "")
 
 
 def _from_to(records: Sequence[RunRecord]) -> str:
@@ -146,6 +186,7 @@ def _inconstant(arm: Arm) -> Iterator[Finding]:
                     Kind.INCONSTANT,
                     f"Within {arm.configuration.id}, {name_of(part)} had {len(forms)} forms in "
                     f"{counted(len(known), 'run')}.",
+                    subject=part,
                 )
 
 
@@ -161,6 +202,7 @@ def _by_task(arm: Arm, part: str, known: Sequence[RunRecord]) -> Iterator[Findin
             Kind.INCONSTANT,
             f"Within {arm.configuration.id}, {name_of(part)} differed between attempts at "
             f"{first_words(tasks, _SHOWN)}.",
+            subject=part,
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from labkit.effects import Weight
 from labkit.fields import counted, first_words
 from labkit.model import ConfigurationId, Verdict
 from labkit.summary.doubts import doubts
@@ -33,6 +34,7 @@ def limitations(
         *_flaky(evidence),
         *doubts(configurations),
         *_scoring(configurations, blinding),
+        *_effects(evidence, notes=True),
     )
 
 
@@ -51,9 +53,10 @@ def _people(evidence: Evidence) -> Iterator[Limitation]:
         )
 
 
-def _effects(evidence: Evidence) -> Iterator[Limitation]:
+def _effects(evidence: Evidence, *, notes: bool = False) -> Iterator[Limitation]:
     for found in evidence.study.effects:
-        yield Limitation(topic=Topic(str(found.kind)), text=found.text)
+        if (found.weight is Weight.NOTE) is notes:
+            yield Limitation(topic=Topic(str(found.kind)), text=found.text)
 
 
 def _unequal_plan(evidence: Evidence) -> Iterator[Limitation]:

@@ -14,7 +14,7 @@ from labkit.treediff import TreeDiff
 from labkit_runner.agents.interface import HOME, Account, Launch, Left, Said
 from labkit_runner.capture import capture
 from labkit_runner.conversation import strays
-from labkit_runner.gateway.answers import answered_by, answers_digest, with_calls
+from labkit_runner.gateway.answers import answered_by, answers_digest, asked_models, with_calls
 from labkit_runner.gateway.wire import Wire
 from labkit_runner.job import Bench, Job
 
@@ -144,7 +144,9 @@ def _answered(wire: Path) -> dict[str, Any]:
     with wire.open("rb") as lines:
         digest = answers_digest(lines)
     with wire.open("rb") as lines:
-        return {"answers_digest": digest, "answered_by": answered_by(lines)}
+        by = answered_by(lines)
+    with wire.open("rb") as lines:
+        return {"answers_digest": digest, "answered_by": by, "asked": asked_models(lines)}
 
 
 def _settings(job: Job, launch: Launch) -> dict[str, str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from labkit.effects import effort_of, parts_of
 from labkit.errors import InfrastructureError, InputError
 from labkit.model import Api, Ending
 from labkit.records import RunRecord
@@ -22,6 +23,16 @@ from labkit_runner.rehearsal.script import Script
 _FILE = "labkit-rehearsal.txt"
 _PROMPT = f"This is a rehearsal. Write the word done into the file {_FILE}.\n"
 _SECONDS = 180.0
+_BUDGETED = frozenset(
+    {
+        ("gemini-cli", Api.GEMINI),
+        ("mini-swe-agent", Api.GEMINI),
+        ("mini-swe-agent", Api.ANTHROPIC),
+    }
+)
+"""Who makes an effort into tokens or a level of thinking, by the API that is spoken."""
+_WORD_BY_WORD = ("claude-code", "codex", "opencode")
+"""Agents that send the effort's own word."""
 
 
 def rehearse(bench: Bench, job: Job, route_to: Callable[[str], Route]) -> None:
@@ -69,7 +80,36 @@ def _problems(job: Job, record: RunRecord, patch: bytes, *, turns: int) -> Itera
     asked = record.fingerprint.get("model")
     if asked and asked != configuration.model:
         yield f"it asked for the model {asked}, and the configuration names {configuration.model}"
+    yield from lost_effort(job, record)
     yield from (remark for remark in record.remarks if "web" in remark)
+
+
+def lost_effort(job: Job, record: RunRecord) -> Iterator[str]:
+    """Yield that an effort did not reach the model: the client dropped it, or sends another."""
+    configuration = job.configuration
+    wanted, asked = configuration.effort, effort_of(record.fingerprint)
+    if not wanted or not record.fingerprint:
+        return
+    if not asked and not _thinks(job, record):
+        yield (
+            f"the effort {wanted} does not reach the model: {configuration.agent} sends none for "
+            f"{configuration.model}, which takes no effort. Take effort: out, or choose another "
+            "model"
+        )
+    elif asked and configuration.agent in _WORD_BY_WORD and asked.rpartition("=")[2] != wanted:
+        yield (
+            f"the effort {wanted} does not reach the model: {configuration.agent} asks "
+            f"{configuration.model} with {asked}"
+        )
+
+
+def _thinks(job: Job, record: RunRecord) -> bool:
+    """Return whether a request asks for thinking where the agent makes an effort into that."""
+    if (job.configuration.agent, job.api) not in _BUDGETED:
+        return False
+    if job.configuration.effort == "none":
+        return True  # nothing is what was asked for
+    return any("thinking" in name.lower() for name in parts_of(record.fingerprint))
 
 
 def _because(why: str) -> str:

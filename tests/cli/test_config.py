@@ -1,6 +1,7 @@
 """`labkit config show` and `diff`, and what runs say about what was declared."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,8 @@ COMMAND = {
 def configured(lab: Lab, which: str, **fields: Any) -> None:
     """Write a configuration of the command agent."""
     path = lab.workspace.evals / "configs" / f"{which}.yaml"
-    replace(path, dump_yaml({"id": which, **COMMAND, **fields}))
+    values = {"id": which, **COMMAND, **fields}
+    replace(path, dump_yaml({name: each for name, each in values.items() if each is not None}))
 
 
 def shown(lab: Lab, *words: str, **env: str) -> Any:
@@ -63,16 +65,25 @@ def test_whether_a_key_is_there_is_told_and_the_key_never(lab_at: Callable[[str]
     lab = lab_at("joined")
     real: dict[str, Any] = {
         "agent": "claude-code",
-        "command": [],
+        "command": None,
         "settings": {},
         "provider": "anthropic",
     }
     configured(lab, "A", **real)
-    assert "problem          configuration A: agent_version '3'" in lab.done("config", "show")
+    bad = lab.labkit("config", "show")
+    assert bad.code == 1
+    assert "problem          configuration A: agent_version '3'" in bad.out
+    # All that can be known all the same is shown.
+    assert "command line     /opt/labkit/env/agent/claude -p" in bad.out
     real["agent_version"] = ""
     configured(lab, "A", **real)
     without = lab.done("config", "show", "A")
-    assert "key              the variable ANTHROPIC_API_KEY is not set: the key of the" in without
+    assert "key              the variable ANTHROPIC_API_KEY is not set\n" in without
+    _declared, *installs = [
+        line for line in without.splitlines() if line.startswith("    install ")
+    ]
+    commands = shown(lab, "show", "A")["configurations"][0]["started"]["install"]
+    assert len(installs) == len(commands) < len("\n".join(commands).splitlines())
     assert "anthropic-messages at https://api.anthropic.com, price unknown" in without
     secret = "sk-0123456789-nobody-may-see"
     for words in (("show", "A"), ("show", "A", "--json"), ("diff", "--json")):
@@ -104,8 +115,10 @@ def test_a_configuration_that_cannot_be_started_is_shown_with_its_problem(
     (rules / "AGENTS.md").write_text("x")
     assert "instructions     /workspace/AGENTS.md 2d711642b726" in lab.done("config", "show", "A")
     (rules / "CLAUDE.md").symlink_to("AGENTS.md")
-    found = lab.done("config", "show", "A")
-    assert "problem          configs/rules/CLAUDE.md is a link: an agent would" in found
+    answer = lab.labkit("config", "show", "A")
+    assert answer.code == 1
+    assert "problem          configs/rules/CLAUDE.md is a link: an agent would" in answer.out
+    assert "command line     tool --ask '{prompt}'\n" in answer.out
 
 
 @pytest.mark.parametrize(
@@ -153,7 +166,7 @@ def test_what_real_agents_make_of_a_configuration(
 ) -> None:
     lab = lab_at("joined")
     for which, effort in (("A", "low"), ("B", "high")):
-        fields = {"agent": agent, "effort": effort, "command": [], "settings": {}}
+        fields: dict[str, Any] = {"agent": agent, "effort": effort, "command": None, "settings": {}}
         configured(lab, which, **fields, agent_version="", instructions="")
     started = shown(lab, "show", "A")["configurations"][0]["started"]
     assert started["turn_cap"] == {"turns": 50, "told": told, "enforced": True}
@@ -166,6 +179,46 @@ def test_what_real_agents_make_of_a_configuration(
     argv = next(each for each in pair["follows"] if each["what"] == "argv")
     assert "low" in argv["first"]
     assert argv["first"].replace("low", "high") == argv["second"]
+
+
+def test_only_the_words_that_differ_are_shown(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("joined")
+    real: dict[str, Any] = {"agent": "claude-code", "agent_version": None, "command": None}
+    configured(lab, "A", **real, settings=None)
+    configured(lab, "B", **real, settings=None, effort="low")
+    answer = lab.labkit("config", "diff")
+    assert "    argv: none against --effort low\n" in answer.out
+    (changed,) = [each for each in answer.out.splitlines() if "managed-settings.json" in each]
+    assert re.search(r": [0-9a-f]{12} against [0-9a-f]{12}$", changed)
+
+
+def wire_of(lab: Lab, run: str, name: str) -> None:
+    """Write what a gateway told of a run's first request, as far as it is looked at."""
+    events: list[dict[str, Any]] = [
+        {"kind": "part", "digest": "s", "value": f"You are {name}.\nBe brief.\n-- \n"},
+        {"kind": "part", "digest": "m", "value": {"role": "user", "content": [{"text": "Hi"}]}},
+        {"kind": "request", "n": 1, "main": False, "parts": {"system": ["m"]}},
+        {"kind": "request", "n": 2, "main": True, "parts": {"system": ["s"], "messages": ["m"]}},
+    ]
+    lines = [json.dumps({"t": 0.1, **event}) + "\n" for event in events]
+    (lab.workspace.run(RunId.parse(run)) / "wire.jsonl").write_text("".join(lines))
+
+
+def test_the_lines_that_differ_are_shown(lab_at: Callable[[str], Lab]) -> None:
+    lab = lab_at("run")
+    for run in RUNS:
+        side = run.split("__")[1]
+        told = printed(model=f"model-{side}", system=side, messages=run.partition("__")[0])
+        recorded(lab, run, fingerprint=told, turns=2, image_digest="Linux-6.1; P; environment e1")
+        wire_of(lab, run, f"model-{side}")
+    out = lab.done("config", "diff")
+    assert "    system:\n      -You are model-A.\n      +You are model-B.\n" in out
+    assert "    messages:\n" not in out
+    assert "note: The system prompt differs too between A and B" in out
+    assert "differs too" not in lab.done("status")
+    text = lab.done("config", "show", "A")
+    assert "turns            2 a run (2 runs)\n" in text
+    assert "image            environment e1 on Linux-6.1 (2)\n" in text
 
 
 def test_two_differences_and_none_are_told(lab_at: Callable[[str], Lab]) -> None:
@@ -229,6 +282,11 @@ def test_running_tells_once_both_arms_are_there(lab_at: Callable[[str], Lab]) ->
     assert told not in first.err
     second = lab.labkit("task", "run", "shout-loud__B__1", me="ana")
     assert f"{told} is unknown in the one pair of runs of A and B" in second.err
+    # What was said already is not said again, with other figures; status still knows it.
+    third = lab.labkit("task", "run", me="ben")
+    assert "2 runs" in third.err
+    assert told not in third.err
+    assert "unknown in both pairs of runs" in lab.done("status")
 
 
 def test_equal_attempts_are_told(lab_at: Callable[[str], Lab]) -> None:

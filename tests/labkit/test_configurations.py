@@ -18,6 +18,7 @@ C = ConfigurationId("C")
 PLAIN = {"id": "A", "agent": "command", "model": "m", "command": ["agent", "{prompt}"]}
 MINE = {"agent": "callable", "command": None}
 CLAUDE = {"agent": "claude-code", "command": None}
+CODEX = {"agent": "codex", "command": None}
 GEMINI = {"agent": "gemini-cli", "command": None}
 SCRIPTED = {"agent": "scripted", "command": None, "steps": "steps/A"}
 
@@ -67,8 +68,19 @@ def test_a_configuration_is_read_with_its_defaults(tmp_path: Path) -> None:
         ({"steps": "steps/A"}, "line 7: the command agent does not take steps: take it out"),
         ({"arguments": ["x"]}, "the command agent does not take arguments: it has no command line"),
         (CLAUDE | {"install": ["x"]}, "does not take install: labkit installs it: take it out"),
-        ({"login": "subscription"}, "subscriptions for claude-code and codex only"),
-        (GEMINI | {"login": "subscription"}, "line 4: there are subscriptions for claude-code"),
+        ({"login": "subscription"}, "there are subscriptions for claude-code only"),
+        (
+            CODEX | {"login": "subscription"},
+            "line 4: codex cannot be run with a subscription: it has no turn limit of its own",
+        ),
+        (CLAUDE | {"effort": "hgh"}, "line 4: claude-code knows no effort 'hgh': did you mean"),
+        (CLAUDE | {"effort": "none"}, "use one of low, medium, high, xhigh, max"),
+        (CODEX | {"effort": "xx"}, "use one of none, minimal, low, medium, high, xhigh"),
+        (GEMINI | {"effort": "8k"}, "medium, high, or a number of tokens to think"),
+        (
+            GEMINI | {"login": "subscription"},
+            "line 4: gemini-cli cannot be run with a subscription",
+        ),
         ({"provider": "acme"}, "no provider 'acme': labkit.yaml has anthropic, gemini, openai"),
         (
             CLAUDE | {"provider": "openai"},
@@ -100,7 +112,8 @@ def test_all_problems_of_an_agents_fields_are_told_at_once(tmp_path: Path) -> No
     "changes",
     [
         CLAUDE | {"login": "subscription", "effort": "high", "arguments": ["--x"]},
-        GEMINI | {"provider": "gemini"},
+        GEMINI | {"provider": "gemini", "effort": "8192"},
+        {"effort": "any word"},
         {"provider": "openai-chat", "install": ["pip install x"]},
         {"provider": "mine"},
         MINE | {"callable": "agents/mine.py:solve", "install": ["pip install x"]},

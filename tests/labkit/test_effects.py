@@ -151,6 +151,42 @@ def test_a_harness_that_asks_another_model_is_told() -> None:
     assert "B is declared to ask m, and 2 runs (bug-1__B__1, bug-2__B__1) asked x." in found[1].text
 
 
+def test_a_model_that_was_asked_beside_the_conversation_is_told() -> None:
+    arm = a_configuration(B, **PLAIN)
+    unseen = a_record("bug-1__B__1", fingerprint={}, asked={"x": 2, "m": 1}, manual={"by": "ana"})
+    found = [each for each in effects((arm,), [unseen]) if each.kind is Kind.OTHER_MODEL]
+    assert [(each.weight, each.text) for each in found] == [
+        (
+            Weight.BREAKS,
+            "B is declared to ask m, and in 1 run (bug-1__B__1) 2 requests asked x.",
+        )
+    ]
+    aside = a_record("bug-1__B__1", asked={"small": 1, "m": 3})
+    assert told(effects((arm,), [aside])) == [
+        (
+            Kind.OTHER_MODEL,
+            Weight.CAUTION,
+            "B is declared to ask m, and in 1 run (bug-1__B__1) 1 request beside it asked small.",
+        )
+    ]
+    assert effects((arm,), [a_record("bug-1__B__1", asked={"m": 3})]) == ()
+
+
+def test_a_prompt_that_names_its_model_is_a_note_with_nothing_to_do() -> None:
+    other = {"fingerprint": printed(model="n", system="s")}
+    found = effects(sides(model="n"), study_of(1, B=other))
+    assert told(found) == [
+        (
+            Kind.FOLLOWS,
+            Weight.NOTE,
+            "The system prompt and the first messages differ too between A and B: agents tell a "
+            "model its own name there, and some fit their words to it. Nothing to do; labkit "
+            "config diff A B shows the lines.",
+        )
+    ]
+    assert attributable(found) is True
+
+
 def test_what_a_model_brings_along_is_a_caution() -> None:
     records = study_of(2, B={"fingerprint": printed(model="n", tools="t", messages="bug-1")})[:2]
     assert told(effects(sides(model="n"), records)) == [
@@ -188,6 +224,46 @@ def test_what_differs_beside_the_wire_is_told(changes: dict[str, Any], says: str
     assert (found[0].kind, found[0].weight) == (Kind.MORE, Weight.BREAKS)
     assert found[0].text.startswith(says)
     assert "in both pairs of runs of A and B, and only effort" in found[0].text
+
+
+def test_what_is_known_of_one_side_only_is_never_called_different() -> None:
+    elsewhere = HIGH | {
+        "sandbox": "declared", "image_digest": "", "binary_digest": "", "agent_version": "2.1",
+    }  # fmt: skip
+    seen = LOW | {"memory": {"/workspace/AGENTS.md": "1"}}
+    records = study_of(3, A=HIGH | {"memory": seen["memory"]}, B=seen)
+    records[0] = a_record("bug-1__A__1", **elsewhere)
+    assert told(effects(sides(effort="low"), records)) == [
+        (
+            Kind.UNKNOWN,
+            Weight.UNKNOWN,
+            "The agent's program, the kind of sandbox and the files that instruct the agent "
+            "are known of one side only in 1 of 3 pairs of runs of A and B: whether they differ "
+            "there, nobody can say.",
+        )
+    ]
+
+
+@pytest.mark.parametrize("name", ["agent_version", "binary_digest", "image_digest"])
+def test_no_empty_value_is_a_difference(name: str) -> None:
+    found = effects(sides(effort="low"), study_of(1, A=HIGH | {name: ""}, B=LOW))
+    assert [each.weight for each in found] == [Weight.UNKNOWN]
+    # What no run of an agent has, as a scripted one has no program, is nothing to tell.
+    assert effects(sides(effort="low"), study_of(1, A=HIGH | {name: ""}, B=LOW | {name: ""})) == ()
+
+
+@pytest.mark.parametrize("changes", [{"effort": "low"}, {"agent": "codex"}])
+def test_another_kind_of_sandbox_is_more_than_was_declared(changes: dict[str, Any]) -> None:
+    other = LOW | {"sandbox": "bubblewrap", "image_digest": "Linux; Python 3.11.2; environment e1"}
+    found = effects(sides(**changes), study_of(1, A=HIGH, B=other))
+    assert [(each.kind, each.weight, each.text) for each in found] == [
+        (
+            Kind.MORE,
+            Weight.BREAKS,
+            "The kind of sandbox differs (docker against bubblewrap) in the one pair of runs of A "
+            f"and B, and only {next(iter(changes))} was declared to differ.",
+        )
+    ]
 
 
 def test_what_a_version_brings_along_is_no_news() -> None:
@@ -315,6 +391,7 @@ def test_a_change_in_mid_study_is_told_with_the_runs_around_it() -> None:
         ({"image_digest": "sha256:b"}, "image"),
         ({"login": "subscription"}, "login"),
         ({"answered_by": ("m-2",)}, "answering model"),
+        ({"sandbox": "bubblewrap"}, "kind of sandbox"),
     ],
 )
 def test_what_else_may_change(change: dict[str, Any], what: str) -> None:
@@ -328,6 +405,24 @@ def test_images_of_other_environments_are_no_change() -> None:
     first = a_record("bug-1__A__1", environment="e1")
     second = a_record("bug-2__A__1", environment="e2", image_digest="sha256:b")
     assert effects(sides()[:1], [first, second]) == ()
+
+
+def test_another_environment_of_one_task_is_a_change() -> None:
+    first = a_record("bug-1__A__1", environment="e1")
+    second = a_record("bug-1__A__2", environment="e2", image_digest="sha256:b")
+    assert [each.text for each in effects(sides()[:1], [first, second])] == [
+        "The environment of A changed in mid-study: e1 in bug-1__A__1, then e2 in bug-1__A__2."
+    ]
+
+
+def test_a_long_name_of_an_image_is_shortened_but_compared_whole() -> None:
+    image = "Linux-6.1-x86_64-{}; Python 3.11.7; environment-f7e2; environment 66e6"
+    first = a_record("bug-1__A__1", image_digest=image.format("a"))
+    second = a_record("bug-2__A__1", image_digest=image.format("b"))
+    assert [each.text for each in effects(sides()[:1], [first, second])] == [
+        "The image of A changed in mid-study: environment 66e6 on Linux-6.1-x86_64-a in "
+        "bug-1__A__1, then environment 66e6 on Linux-6.1-x86_64-b in bug-2__A__1."
+    ]
 
 
 def test_another_model_that_answers_is_told() -> None:

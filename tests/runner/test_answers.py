@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit_runner.gateway.answers import answered_by, answers_digest, with_calls
+from labkit_runner.gateway.answers import answered_by, answers_digest, asked_models, with_calls
 from labkit_runner.gateway.wire import read_wire
 
 _TEXT = st.text(min_size=1, max_size=20)
@@ -185,3 +185,18 @@ def test_answers_that_call_a_tool_are_told_from_those_that_do_not() -> None:
 def test_of_an_answer_that_was_not_recorded_whole_it_is_not_known() -> None:
     assert called(WORDS["gemini"], CALLS["gemini"], cut_bytes=5) == [None, True]
     assert called("", bytes=9, cut_bytes=0) == [False]
+
+
+def test_every_answered_request_counts_for_the_model_that_it_asked() -> None:
+    lines = [
+        b'{"kind": "request", "t": 1, "n": 1, "model": "m", "main": true}',
+        b'{"kind": "response", "t": 1, "n": 1, "outcome": "answered"}',
+        b'{"kind": "request", "t": 1, "n": 2, "model": "small", "main": false}',
+        b'{"kind": "response", "t": 1, "n": 2, "outcome": "answered"}',
+        b'{"kind": "request", "t": 1, "n": 3, "model": "lost", "main": true}',
+        b'{"kind": "response", "t": 1, "n": 3, "outcome": "error"}',
+        b'{"kind": "request", "t": 1, "n": 4, "model": "", "main": false}',
+        b'{"kind": "response", "t": 1, "n": 4, "outcome": "answered"}',
+        b'{"kind": "request", "t": 1, "n": 5, "model": "m", "main": true}',
+    ]
+    assert asked_models(lines) == {"m": 1, "small": 1}

@@ -86,7 +86,7 @@ def test_the_record_tells_what_was_lost_said_in_vain_and_asked_beside() -> None:
         said=Said.COMPLETED, ends=Ends.WORDS, broken_tools="bwrap: no", remarks=("s/1 was lost",)
     )
     done: Any = SimpleNamespace(account=account, wire=wire(CALLED, ENDED, STRAY))
-    lost, in_vain, beside = accounting.remarks_of(done, "")
+    lost, in_vain, beside, *_ = accounting.remarks_of(done, "m")
     assert lost == "s/1 was lost"
     assert "bwrap: no" in in_vain
     assert beside.startswith("a request beside")

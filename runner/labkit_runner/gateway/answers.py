@@ -5,6 +5,7 @@ Real models stream the same words in other pieces, with other ids and times; non
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -116,6 +117,19 @@ def _calls(text: str) -> bool:
         name in _CALL_FIELDS or (name == "type" and value in _CALL_TYPES)
         for name, value in _names(text)
     )
+
+
+def asked_models(lines: Iterable[bytes]) -> dict[str, int]:
+    """Return how many requests were answered by the model that they asked for, of all requests."""
+    models: dict[int, str] = {}
+    answered: Counter[str] = Counter()
+    for each in told(lines):
+        if each["kind"] == "request":
+            models[each["n"]] = each["model"]
+        elif each["kind"] == "response" and each["outcome"] == Outcome.ANSWERED:
+            answered[models.get(each["n"], "")] += 1
+    del answered[""]
+    return dict(sorted(answered.items()))
 
 
 def _said(text: str) -> list[tuple[str, object]]:
