@@ -32,11 +32,15 @@ class Spent:
 
 
 def spent(tokens: object, cost: object) -> Spent:
-    """Return what one run or try has spent, of which either may be None: nothing was metered."""
+    """Return what one run or try has spent.
+
+    Without tokens nothing was metered. With them, a cost of None is one that nobody knows, even
+    where there are none: what broke off before it told of any has used some.
+    """
     used = tokens if isinstance(tokens, int) else 0
     if isinstance(cost, int | float):
         return Spent(tokens=used, cost=float(cost))
-    return Spent(tokens=used, unpriced=1 if used else 0)
+    return Spent(tokens=used, unpriced=0 if tokens is None else 1)
 
 
 def spent_on_tries(voided: Iterable[Tried]) -> Spent:

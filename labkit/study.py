@@ -59,6 +59,8 @@ class Wasted:
     tries: int
     tokens: int = 0
     cost: float = 0.0
+    unpriced: int = 0
+    """How many of them cost what nobody knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """A finished lab, gathered from its files into the study that is summarised."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from labkit.cli.bundles import Oracles
 from labkit.cli.lab import Lab
@@ -70,13 +70,12 @@ def wasted_tries(
         record = records.get(run)
         tries = record.voided if record else load_missing(lab.workspace.missing(run)).voided
         found.setdefault(run.configuration, []).extend(tries)
-    return {
-        configuration: Wasted(
-            tries=len(tries), tokens=spent_on_tries(tries).tokens, cost=spent_on_tries(tries).cost
-        )
-        for configuration, tries in found.items()
-        if tries
-    }
+    return {configuration: _wasted(tries) for configuration, tries in found.items() if tries}
+
+
+def _wasted(tries: Sequence[Tried]) -> Wasted:
+    took = spent_on_tries(tries)
+    return Wasted(tries=len(tries), tokens=took.tokens, cost=took.cost, unpriced=took.unpriced)
 
 
 class _Results:

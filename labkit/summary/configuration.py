@@ -61,7 +61,7 @@ def configuration_summary(
         sandboxes=dict(sorted(Counter(r.sandbox for r in results if r.sandbox).items())),
         interventions=sum(result.interventions for result in results),
         tokens=total((result.tokens for result in results), wasted.tokens),
-        cost=total((result.cost for result in results), wasted.cost),
+        cost=total((result.cost for result in results), wasted.cost, unpriced=wasted.unpriced),
     )
 
 

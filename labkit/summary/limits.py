@@ -103,6 +103,10 @@ def _broken_tries(evidence: Evidence) -> Iterator[Limitation]:
         if wasted.tries:
             tries = "1 try" if wasted.tries == 1 else f"{wasted.tries} tries"
             took = f": {wasted.tokens:,} tokens, cost {wasted.cost:.2f}" if wasted.tokens else ""
+            if wasted.unpriced:
+                took += (
+                    f"; what {wasted.unpriced} of them cost is not known, and so the whole is not"
+                )
             yield Limitation(
                 topic=Topic.BROKEN_TRIES,
                 text=f"The infrastructure broke {tries} of {configuration}{took}. What they took "

@@ -13,6 +13,7 @@ from labkit.summary.model import Estimate, PerPass, Ratio, Tail, Total
 _FEWEST_FOR_A_MEDIAN = 6
 _SLOWEST = 95
 NO_WASTE = Wasted(tries=0)
+_UNPRICED = "what a broken try cost is not known"
 _NO_MINUTES = "no minutes were recorded"
 
 
@@ -53,7 +54,11 @@ def per_pass(evidence: Evidence, configuration: ConfigurationId) -> PerPass:
     return PerPass(
         minutes=_ratio(runs, _minutes),
         tokens=_ratio(runs, lambda run: run.tokens, wasted.tokens),
-        cost=_ratio(runs, lambda run: run.cost, wasted.cost),
+        cost=(
+            Ratio(value=None, passes=0, runs=0, why=_UNPRICED)
+            if wasted.unpriced
+            else _ratio(runs, lambda run: run.cost, wasted.cost)
+        ),
     )
 
 
@@ -68,11 +73,11 @@ def _ratio(
     return Ratio(value=value, passes=passes, runs=len(known), why=why)
 
 
-def total(amounts: Iterable[float | None], wasted: float = 0.0) -> Total:
-    """Add up what was recorded, and what broken tries took."""
+def total(amounts: Iterable[float | None], wasted: float = 0.0, *, unpriced: int = 0) -> Total:
+    """Add up what was recorded, and what broken tries took; unknown where one of these is."""
     everything = list(amounts)
     known = [amount for amount in everything if amount is not None]
-    value = math.fsum([wasted, *known]) if known or wasted else None
+    value = math.fsum([wasted, *known]) if (known or wasted) and not unpriced else None
     return Total(value=value, known=len(known), runs=len(everything))
 
 

@@ -51,7 +51,7 @@ class _Seen:
         """The last exchange: of the main conversation, where the agent is known to have one."""
         if self.wire is None:
             return None
-        return self.wire.last or next(reversed(self.wire.exchanges), None)
+        return self.wire.final
 
     @property
     def failed(self) -> str:

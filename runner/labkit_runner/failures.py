@@ -3,6 +3,7 @@
 import re
 from typing import assert_never
 
+from labkit_runner.causes import Broken, cause
 from labkit_runner.gateway.wire import Exchange, Outcome
 
 _TOO_LONG = re.compile(
@@ -10,26 +11,23 @@ _TOO_LONG = re.compile(
     r"|input token count.{0,40}exceed|input is too long",
     re.IGNORECASE,
 )
-_QUOTA = re.compile(r"quota|billing|credit balance|spend(?:ing)? limit", re.IGNORECASE)
-_AUTH, _QUOTA_WORD, _RATE = "the key was refused", "the quota is used up", "too many requests"
-_BUSY, _MODEL = "the model's API is overloaded", "the model or its address is not known"
+_BUSY = "the model's API is overloaded"
+_WORDS = {
+    Broken.REQUEST: "the model's API did not take the request",
+    Broken.AUTH: "the key was refused",
+    Broken.QUOTA: "the quota is used up",
+    Broken.MODEL: "the model or its address is not known",
+    Broken.RATE_LIMIT: "too many requests",
+}
+"""By what broke; any other is the API's own failure."""
 _STATUSES = {
-    400: "the model's API did not take the request",
-    401: _AUTH,
-    402: _QUOTA_WORD,
-    403: _AUTH,
-    404: _MODEL,
     408: "the model's API did not answer in time",
     413: "the request is larger than the model's API takes",
-    429: _RATE,
     503: _BUSY,
     529: _BUSY,
 }
-_TYPES = (
-    (re.compile(r"overloaded|unavailable", re.IGNORECASE), _BUSY),
-    (re.compile(r"rate.?limit", re.IGNORECASE), _RATE),
-    (re.compile(r"authentication|permission|unauthenticated", re.IGNORECASE), _AUTH),
-)
+"""What a status says more exactly."""
+_IS_BUSY = re.compile(r"overloaded|unavailable", re.IGNORECASE)
 _LONGEST = 300
 
 
@@ -61,16 +59,14 @@ def failure(exchange: Exchange) -> str:
 
 def _error(exchange: Exchange) -> str:
     status, error = exchange.status or 0, exchange.error
-    told = " ".join(error.values())
-    if _QUOTA.search(told) and status in (0, 200, 400, 402, 403, 429):
-        cause = _QUOTA_WORD
-    elif status in _STATUSES:
-        cause = _STATUSES[status]
-    else:
-        kind = f"{error.get('type', '')} {error.get('code', '')} {error.get('status', '')}"
-        found = (words for pattern, words in _TYPES if pattern.search(kind))
-        cause = next(found, "the model's API failed")
-    return _with(f"{cause} ({status})" if status >= 400 else cause, exchange)  # noqa: PLR2004 - HTTP's own
+    kind = cause(exchange)
+    said = _WORDS.get(kind, "the model's API failed")
+    if not kind.lasts:
+        said = _STATUSES.get(status, said)
+    named = f"{error.get('type', '')} {error.get('code', '')} {error.get('status', '')}"
+    if kind is Broken.OVERLOADED and status in (0, 200) and _IS_BUSY.search(named):
+        said = _BUSY
+    return _with(f"{said} ({status})" if status >= 400 else said, exchange)  # noqa: PLR2004 - HTTP's own
 
 
 def _with(cause: str, exchange: Exchange) -> str:

@@ -36,7 +36,8 @@ from labkit_runner.accounting import file_digest
 from labkit_runner.agents import terminal
 from labkit_runner.agents.interface import INPUTS, Account, Agent, Launch, Left, Request, Said
 from labkit_runner.attempt import new_folder
-from labkit_runner.voided import Broken, Took, Try, keep, kept, united
+from labkit_runner.causes import Broken
+from labkit_runner.voided import Took, Try, keep, kept, united
 
 TERMINAL = "terminal.txt"
 """What was shown in a session: a person's own evidence, whatever the agent wrote of itself."""

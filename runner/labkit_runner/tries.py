@@ -12,8 +12,9 @@ from labkit.plan import PlannedRun
 from labkit.records import MissingRecord, RunRecord, load_missing, record_text
 from labkit.workspace import Workspace
 from labkit.workspace import replace as write_file
+from labkit_runner.causes import Broken
 from labkit_runner.stopping import Stop
-from labkit_runner.voided import Broken, Try, Voided, kept, united, void
+from labkit_runner.voided import Try, Voided, kept, united, void
 
 TRIES = 3
 """How often a run that the infrastructure broke is tried in one session."""

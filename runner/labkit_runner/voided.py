@@ -7,7 +7,6 @@ is kept as `voided/<run>__<n>/`, with `voided.json` beside whatever the try left
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from labkit.errors import InfrastructureError, IntegrityError
@@ -16,62 +15,10 @@ from labkit.model import Ended, RunId
 from labkit.records import SCHEMA
 from labkit.sandbox.interface import Outcome
 from labkit.workspace import write_new
-from labkit_runner.gateway.wire import Exchange, Wire, read_wire
-from labkit_runner.gateway.wire import Outcome as Came
+from labkit_runner.causes import Broken, cause
+from labkit_runner.gateway.wire import Wire, read_wire
 
 NOTE = "voided.json"
-_QUOTA = ("quota", "credit", "billing", "balance", "usage limit")
-"""What messages about money say; such an error carries the status of a passing rate limit."""
-
-
-class Broken(StrEnum):
-    """What broke a try."""
-
-    QUOTA = "quota"
-    """The credit, the plan or the day's allowance is used up."""
-    AUTH = "auth"
-    """The key or the login is not taken."""
-    MODEL = "model"
-    """The model's API does not know the model, or does not serve it for this key."""
-    RATE_LIMIT = "rate_limit"
-    OVERLOADED = "overloaded"
-    """The model's API failed: 500, 529."""
-    NETWORK = "network"
-    """It could not be reached, or the connection broke or fell silent."""
-    REQUEST = "request"
-    """It did not take a request, and that is not the agent's doing."""
-    AGENT = "agent"
-    """The agent never came to work: it did not start, or its tools are broken."""
-    GATEWAY = "gateway"
-    SANDBOX = "sandbox"
-    """The engine, the disk, or somebody who killed it from outside."""
-    INTERRUPTED = "interrupted"
-    """By Ctrl-C, or together with labkit itself."""
-    ABANDONED = "abandoned"
-    """By the person who did the run by hand."""
-
-    @property
-    def lasts(self) -> bool:
-        """Whether waiting a little mends nothing and every run would meet it."""
-        return self in (Broken.QUOTA, Broken.AUTH, Broken.MODEL)
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether it comes from the model's side, which needs longer than a machine to recover."""
-        return self in (Broken.RATE_LIMIT, Broken.OVERLOADED, Broken.NETWORK, Broken.REQUEST)
-
-
-_KINDS = {
-    400: Broken.REQUEST,
-    401: Broken.AUTH,
-    402: Broken.QUOTA,
-    403: Broken.AUTH,
-    404: Broken.MODEL,
-    413: Broken.REQUEST,
-    422: Broken.REQUEST,
-    429: Broken.RATE_LIMIT,
-}
-"""By the status of the last answer; any other is the API's own failure."""
 
 
 class Voided(InfrastructureError):  # noqa: N818 - what it is, as the records call it
@@ -164,26 +111,12 @@ def keep(voided: Path, run: RunId, each: Try, evidence: Path | None) -> Path:
 
 def broken(reason: str, outcome: Outcome, wire: Wire | None) -> Voided:
     """Return the error that says that a run had no result, with what broke it by the wire."""
-    kind = Broken.SANDBOX if outcome.ended is Ended.KILLED else _kind(wire)
+    last = wire.final if wire is not None else None
+    kind = cause(last) if last is not None else Broken.AGENT
+    if outcome.ended is Ended.KILLED:
+        kind = Broken.SANDBOX
     took = Took.of(wire, outcome.seconds) if wire else Took(seconds=outcome.seconds)
-    return Voided(reason, kind=kind, took=took)
-
-
-def _kind(wire: Wire | None) -> Broken:
-    """Tell what broke a run by its last exchange."""
-    last = wire.last if wire is not None else None
-    if last is None:
-        return Broken.AGENT
-    if last.outcome is Came.ERROR and last.status is not None:
-        return _kind_of_error(last)
-    return Broken.AGENT if last.outcome is Came.ANSWERED else Broken.NETWORK
-
-
-def _kind_of_error(last: Exchange) -> Broken:
-    said = " ".join(last.error.values()).lower()
-    if any(word in said for word in _QUOTA):
-        return Broken.QUOTA
-    return _KINDS.get(last.status or 0, Broken.OVERLOADED)
+    return Voided(reason, kind=kind, took=took, retry_after=last.retry_after if last else None)
 
 
 def kept(voided: Path, run: RunId) -> tuple[Mapping[str, object], ...]:

@@ -37,7 +37,7 @@ def test_nothing_that_is_known_is_lost_and_nothing_unknown_counts_as_free(
     found = spent_on_tries([{"tokens": tokens, "cost": cost} for tokens, cost in tries])
     assert found.tokens == sum(tokens or 0 for tokens, _ in tries)
     assert found.cost == pytest.approx(sum(cost or 0 for _, cost in tries))
-    assert found.unpriced == sum(bool(tokens) and cost is None for tokens, cost in tries)
+    assert found.unpriced == sum(tokens is not None and cost is None for tokens, cost in tries)
 
 
 def test_a_run_has_spent_what_its_broken_tries_have() -> None:

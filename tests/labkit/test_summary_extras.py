@@ -139,6 +139,17 @@ def test_what_broken_tries_took_is_in_the_cost_and_in_nothing_else() -> None:
     assert not texts(plain, Topic.BROKEN_TRIES)
 
 
+def test_what_nobody_knows_of_a_broken_try_is_not_counted_as_nothing() -> None:
+    found = results({"a": "++ +-", "b": "+- +-"}, tokens=100, cost=1.0)
+    made = summarise(study(found, wasted={A: Wasted(tries=2, tokens=50, cost=0.5, unpriced=1)}))
+    first, second = made.configurations
+    assert (first.cost.value, first.per_pass.cost.value) == (None, None)
+    assert first.per_pass.cost.why == "what a broken try cost is not known"
+    assert first.tokens.value == 450
+    assert second.cost.value == 4
+    assert "what 1 of them cost is not known" in texts(made, Topic.BROKEN_TRIES)[0]
+
+
 def test_tasks_that_separate_nothing_are_counted() -> None:
     made = summary(tasks(4, "++ ++"), tasks(2, "-- --", "hard"), {"x": "++ --"})
     assert texts(made, Topic.SEPARATES_LITTLE) == [

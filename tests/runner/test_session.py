@@ -21,8 +21,9 @@ from labkit.model import Ended, RunId, TaskId
 from labkit.records import load_missing, load_run
 from labkit.sandbox.docker import DockerSandbox
 from labkit.sandbox.interface import Outcome, Sandbox, Spec, Streams, T
+from labkit_runner.causes import Broken
 from labkit_runner.tries import TRIES
-from labkit_runner.voided import Broken, Took, Voided, partial_runs, void_partial
+from labkit_runner.voided import Took, Voided, partial_runs, void_partial
 
 ONE, TWO = "bug-a", "bug-b"
 

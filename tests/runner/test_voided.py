@@ -9,8 +9,8 @@ from labkit.errors import InfrastructureError, IntegrityError
 from labkit.model import RunId, TaskId
 from labkit.sandbox.interface import Sandbox
 from labkit_runner.attempt import perform
+from labkit_runner.causes import Broken
 from labkit_runner.voided import (
-    Broken,
     Took,
     Try,
     Voided,

@@ -1,8 +1,10 @@
 """What is let through: nothing but the methods and paths of the configured APIs."""
 
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from urllib.parse import parse_qsl, urlencode
 
 from labkit_runner.gateway.apis import APIS
@@ -118,6 +120,24 @@ def returned(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     pairs = list(headers)
     named = _named_by_connection(pairs) | _HOP | {"set-cookie", "alt-svc"}
     return [(k, v) for k, v in pairs if k.lower() not in named]
+
+
+def wait_of(headers: Mapping[str, str]) -> str | None:
+    """Return the seconds that a server's headers ask to wait for, as text; None: they do not.
+
+    A header that names a time is taken against this machine's clock.
+    """
+    exact = headers.get("retry-after-ms", "")
+    if exact.isdecimal():
+        return f"{int(exact) / 1000:g}"
+    told = headers.get("Retry-After")
+    if told is None or told.strip().isdecimal():
+        return told and told.strip()
+    try:
+        until = parsedate_to_datetime(told)
+        return f"{max(0.0, until.timestamp() - time.time()):.0f}"
+    except (ValueError, OverflowError, OSError):
+        return told
 
 
 def codings(accepted: str, known: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from yarl import URL
 from labkit_runner.gateway.apis.interface import Asked, Use
 from labkit_runner.gateway.book import Book
 from labkit_runner.gateway.codings import KNOWN, Unpacker, UnreadableError
-from labkit_runner.gateway.doors import Door, codings, forwarded, returned
+from labkit_runner.gateway.doors import Door, codings, forwarded, returned, wait_of
 from labkit_runner.gateway.hearing import Hearing, Tape
 from labkit_runner.gateway.masks import Mask, Watch
 from labkit_runner.gateway.settings import Settings
@@ -119,7 +119,7 @@ class Exchange:
 
     def _answer(self, upstream: aiohttp.ClientResponse) -> web.StreamResponse:
         self._status = upstream.status
-        self._retry_after = upstream.headers.get(hdrs.RETRY_AFTER)
+        self._retry_after = wait_of(upstream.headers)
         streamed = upstream.content_type == "text/event-stream"
         self._hearing = Hearing(self._door.api, streamed=streamed)
         try:

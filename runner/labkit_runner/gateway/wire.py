@@ -14,8 +14,9 @@ masked before they are written. The kinds:
 - `piece`: `n`, `text`. Some of an answer, as it came.
 - `response`: `n`, `status` (of the model's API; null: it gave none), `outcome`, `seconds`,
   `first_byte` (seconds too), `usage` (null: the answer told of none), `cost` (null: not known),
-  `model`, `stop`, `error` (`type`, `code`, `message`, `status`), `web` (provider-side tools that
-  were used all the same), `bytes`, `cut_bytes` (not recorded), `retry_after`.
+  `model`, `stop`, `error` (`type`, `code`, `message`, `status`, and from its details `quota`, the
+  names of the limits, and `retry_delay`), `web` (provider-side tools that were used all the same),
+  `bytes`, `cut_bytes` (not recorded), `retry_after` (seconds, as the header says; null: nothing).
 - `fingerprint`: of the first main request: `model`, `client`, digests of `system`, `tools`,
   `messages` (empty: there is none), and `params`, each by its dotted name. Ids, dates and cache
   marks, which differ from run to run, are left out.
@@ -30,11 +31,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
 """Of tokens. `reasoning` is a part of `output`; the other four add up to all."""
 
+_FIRST_ERROR = 400
 _ENVELOPE = ("kind", "t", "n")
 
 
@@ -74,6 +77,14 @@ class Exchange:
     error: Mapping[str, str] = field(default_factory=dict)
     """`type`, `code` and `message` of an error, as far as the API told them."""
     web: tuple[str, ...] = ()
+    retry_after: float | None = None
+    """Seconds that the model's API asks to wait for; None: it asks for nothing."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it used nothing, though no answer told so: it was refused, or never arrived."""
+        refused = self.outcome is Outcome.ERROR and (self.status or 0) >= _FIRST_ERROR
+        return refused or self.outcome is Outcome.UNREACHABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +92,8 @@ class Wire:
     """Everything that the gateway told of one run."""
 
     exchanges: tuple[Exchange, ...] = ()
+    pending: int = 0
+    """How many requests were sent on, and the gateway was gone before it told what came of it."""
     refused: tuple[str, ...] = ()
     """What was not let through, one sentence each."""
     cap: str = ""
@@ -111,26 +124,32 @@ class Wire:
     def cost(self) -> float | None:
         """What all exchanges cost; None when that of one is not known: unknown is not 0.
 
-        An answer that does not tell what it used has cost something; such an error has not.
+        What reached the model and does not tell what it used has cost something: an answer that
+        broke off, too. A refusal has not.
         """
-        costs = [
-            each.cost
-            for each in self.exchanges
-            if each.usage is not None or each.outcome is Outcome.ANSWERED
-        ]
+        costs = [each.cost for each in self.exchanges if each.usage is not None or not each.is_free]
         known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return sum(known) if len(known) == len(costs) and not self.pending else None
 
     @property
     def last(self) -> Exchange | None:
         """The last exchange of the main conversation."""
         return next((each for each in reversed(self.exchanges) if each.main), None)
 
+    @property
+    def final(self) -> Exchange | None:
+        """The one that shows how the run ended: the last of the main conversation if there is one.
+
+        An agent that labkit does not know to have a main conversation has only others.
+        """
+        return self.last or next(reversed(self.exchanges), None)
+
 
 def read_wire(lines: Iterable[bytes]) -> Wire:
     """Read the gateway's lines; a torn last one, as a killed gateway leaves, counts for nothing."""
     events = list(_events(lines))
     asked = {event["n"]: event for event in events if event["kind"] == "request"}
+    closed = {event.get("n") for event in events if event["kind"] in ("response", "refused")}
     caps = [event["which"] for event in events if event["kind"] == "cap"]
     prints = [event for event in events if event["kind"] == "fingerprint"]
     return Wire(
@@ -139,6 +158,7 @@ def read_wire(lines: Iterable[bytes]) -> Wire:
             for event in events
             if event["kind"] == "response" and event["n"] in asked
         ),
+        pending=sum(bool(asked[number]["model"]) for number in asked.keys() - closed),
         refused=tuple(
             f"{event['method']} {event['target']}: {event['why']}"
             for event in events
@@ -178,4 +198,15 @@ def _exchange(request: Mapping[str, Any], response: Mapping[str, Any]) -> Exchan
         stop=response["stop"] or "",
         error={name: str(text) for name, text in (response["error"] or {}).items() if text},
         web=tuple(response["web"]),
+        retry_after=_wait(response.get("retry_after"), response["error"] or {}),
     )
+
+
+def _wait(header: str | None, error: Mapping[str, Any]) -> float | None:
+    """Return the seconds that an answer asks to wait for, by its header or its error's details."""
+    for told in (header, str(error.get("retry_delay", "")).removesuffix("s")):
+        with suppress(TypeError, ValueError):
+            seconds = float(told or "")
+            if isfinite(seconds) and seconds >= 0:
+                return seconds
+    return None

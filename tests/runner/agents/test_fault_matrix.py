@@ -13,8 +13,9 @@ from wholeruns import MEND, Stage, stage
 from labkit.bounds import Caps
 from labkit.model import Ending
 from labkit.sandbox.bubblewrap import BubblewrapSandbox
+from labkit_runner.causes import Broken
 from labkit_runner.rehearsal.script import Fault, FaultKind, Script, Turn
-from labkit_runner.voided import Broken, Voided
+from labkit_runner.voided import Voided
 
 AGENTS = ["claude-code", "codex"]
 LONG = "python3 -c 'import time; time.sleep(100)'"

@@ -132,7 +132,19 @@ def told_error(value: Any) -> dict[str, str]:
         name: str(found[name])[:500]
         for name in ("type", "code", "message", "status")
         if found.get(name) is not None and not isinstance(found[name], dict | list)
-    }
+    } | _details(found)
+
+
+def _details(error: Json) -> dict[str, str]:
+    """Return which limits an error names in its details, and how long it asks to wait."""
+    told: dict[str, str] = {}
+    for each in items(error.get("details")):
+        names = [text(one.get("quotaId")) for one in items(each.get("violations"))]
+        if quota := " ".join(filter(None, names)):
+            told["quota"] = quota[:500]
+        if delay := text(each.get("retryDelay")):
+            told["retry_delay"] = delay[:50]
+    return told
 
 
 def fetched(url: Any) -> bool:
