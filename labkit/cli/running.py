@@ -13,7 +13,7 @@ from labkit.cli.runchoice import Asked, Scope, foreign_runs, require_own_logins,
 from labkit.cli.runtold import Told, open_pairs, what_is_left
 from labkit.cli.seen import seen
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configurations
+from labkit.configurations import SUBSCRIPTION, read_configurations
 from labkit.errors import PhaseError
 from labkit.evidence import LOGGED_RUN, told_runs
 from labkit.fields import counted
@@ -149,12 +149,24 @@ def _perform(work: Work, purse: Purse) -> Stop:
         frozen_arms=not work.is_smoke,
     )
     session = replace(opened, shelf=work.shelf, jobs=work.asked.jobs, gate=purse.gate)
-    told.pace = Pace(len(ready))
-    session.rehearse(ready, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
+    told.pace, told.stop = Pace(len(ready)), session.stop
+    told.keys = {
+        name: arm.provider.key
+        for name, arm in session.arms.items()
+        if arm.provider is not None and arm.configuration.login != SUBSCRIPTION
+    }
+    session.rehearse(
+        ready,
+        lambda arm: say(
+            f"rehearsing configuration {arm.configuration.id}, "
+            "with a scripted model: nothing is paid"
+        ),
+    )
     say(f"{work.person.name}: {counted(len(ready), 'run')} in {session.bench.sandbox.name}")
     with heeding(session.stop):
         session.run_all(ready)
-    say(told.totals())
+    if totals := told.totals():
+        say(totals)
     return session.stop
 
 

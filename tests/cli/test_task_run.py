@@ -29,7 +29,7 @@ def test_a_dry_run_shows_everything_and_starts_nothing(lab_at: At) -> None:
     head, *rows, total, why = out.splitlines()
     assert head.split()[:3] == ["order", "run", "configuration"]
     assert [row.split()[1] for row in rows] == planned(lab, ANA)
-    assert all("<= 10.0" in row and "unknown" in row and "model-" in row for row in rows)
+    assert all("<= 10.0 min" in row and "unknown" in row and "model-" in row for row in rows)
     assert total.split()[:4] == ["2", "runs", "<=", "20.0"]
     assert why == "nothing has run yet: what is known are the limits"
     assert lab.snapshot() == before

@@ -9,7 +9,9 @@ from labkit.spending import (
     NOTHING,
     Likely,
     Spent,
+    amount,
     likely,
+    minutes,
     over_budget,
     spent,
     spent_on_run,
@@ -96,3 +98,16 @@ def test_what_is_begun_ends_within_the_budget(most: float, used: float, more: fl
     takes = Likely(minutes=1, tokens=0, cost=more)
     borne = not over_budget(Budget(cost=most), Spent(cost=used), takes, "x")
     assert borne == (used < most and used + more <= most)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0, "0.00"), (0.0031, "0.0031"), (0.31, "0.31"), (0.001, "0.0010"), (12.346, "12.35")],
+)
+def test_a_little_money_is_not_told_as_none(value: float, told: str) -> None:
+    assert amount("cost", value) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.045, "2.7 s"), (0, "0.0 s"), (1, "1.0 min")])
+def test_a_short_time_is_told_in_seconds(value: float, told: str) -> None:
+    assert minutes(value) == told
