@@ -50,7 +50,7 @@ class Told:
         if event.kind is Broken.AUTH:
             name = self.keys.get(event.run.configuration)
             yield (
-                f"  that key is the value of {name}: set the right one, and the same command goes on"
+                f"  it is the value of {name}: set the right key, and the same command goes on"
                 if name
                 else "  log in anew (docs/logins.md), and the same command goes on"
             )

@@ -25,7 +25,9 @@ def test_a_person_who_stops_a_run_is_no_fault_of_the_infrastructure() -> None:
     ]
 
 
-@pytest.mark.parametrize(("keys", "told"), [({"A": "MY_KEY"}, "value of MY_KEY"), ({}, "log in")])
+@pytest.mark.parametrize(
+    ("keys", "told"), [({"A": "MY_KEY"}, "it is the value of MY_KEY"), ({}, "log in")]
+)
 def test_a_key_that_is_not_taken_is_named_with_its_variable(
     keys: dict[str, str], told: str
 ) -> None:
