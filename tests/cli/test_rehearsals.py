@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,22 +12,33 @@ import pytest
 from labkit.cli import rehearsals
 from labkit.errors import InputError
 
-ITEMS = tuple(
-    SimpleNamespace(run=SimpleNamespace(configuration=letter, task="t")) for letter in "AB"
-)
+
+@dataclass(frozen=True)
+class Item:
+    """As much of a planned run as is asked for."""
+
+    configuration: str
+
+    @property
+    def run(self) -> "Item":
+        """The run, which has a configuration."""
+        return self
+
+
+ITEMS = (Item("A"), Item("B"))
 
 
 class Playing:
     """A session whose rehearsals are only counted."""
 
-    def __init__(self, fails: bool = False) -> None:
+    def __init__(self, *, fails: bool) -> None:
         self.fails = fails
         self.arms = {
             letter: SimpleNamespace(route=letter, configuration=SimpleNamespace(id=letter))
             for letter in "AB"
         }
 
-    def rehearse(self, items: Sequence[SimpleNamespace], tell: Callable[[object], None]) -> None:
+    def rehearse(self, items: Sequence[Item], tell: Callable[[object], None]) -> None:
         for item in items:
             tell(self.arms[item.run.configuration])
         if self.fails:
@@ -39,9 +51,9 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsals, "_key", lambda _, item: f"key-{item.run.configuration}")
 
 
-def played(fails: bool = False) -> tuple[str, str]:
+def played(*, fails: bool = False) -> tuple[str, str]:
     begun: list[str] = []
-    remark = rehearsals.rehearse(Playing(fails), ITEMS, begun.append)  # type: ignore[arg-type] # its parts
+    remark = rehearsals.rehearse(Playing(fails=fails), ITEMS, begun.append)  # type: ignore[arg-type] # parts
     return "".join(begun), remark
 
 
