@@ -114,7 +114,8 @@ class Tries:
         asked = (error.retry_after or 0.0) if isinstance(error, Voided) else 0.0
         lasts = each.kind.lasts or asked > _LONGEST_WAIT
         if lasts:
-            self.stop.ask(f"waiting does not mend what broke {item.run}")
+            minutes = "" if each.kind.lasts else f": the model asks to wait {asked / 60:.0f} min"
+            self.stop.ask(f"a short wait does not mend what broke {item.run}{minutes}")
         elif left == 0 and each.kind is Broken.RATE_LIMIT:
             self.stop.ask(f"the rate limit outlasted {TRIES} tries: wait, or use fewer --jobs")
         is_lost = lasts or (left == 0 and not self.stop.by_person)

@@ -1,8 +1,8 @@
 """`labkit task run`: what is run, in which order, within which budget, and what it says."""
 
 import json
-import re
 import os
+import re
 import shutil
 import signal
 import subprocess
