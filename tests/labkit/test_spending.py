@@ -80,7 +80,7 @@ def test_an_agent_that_asks_no_model_takes_none_of_the_budget() -> None:
         (Budget(cost=10), Spent(cost=5), 6.0, "10.00 5.00 is spent, and x may take 6.00"),
         (Budget(cost=10), Spent(cost=10), 0.0, "of the budget of 10.00 10.00 is spent"),
         (Budget(cost=10), Spent(cost=9.9), None, ""),
-        (Budget(cost=10), Spent(unpriced=2, tokens=5), 1.0, "what 2 runs cost is not known"),
+        (Budget(cost=10), Spent(unpriced=2, tokens=5), 1.0, "or say --yes"),
         (Budget(tokens=100), Spent(unpriced=2, tokens=5), 1.0, ""),
         (Budget(tokens=100), Spent(tokens=99), 2.0, "of 100 tokens 99 tokens is spent"),
     ],
