@@ -127,7 +127,7 @@ def over_budget(budget: Budget, so_far: Spent, more: Likely, what: str) -> str:
             return f"{told}, and {what} may take {amount(name, takes)}"
     if budget.cost is not None and so_far.unpriced:
         return (
-            f"what {counted(so_far.unpriced, 'run')} cost is not known (finished or broken ones: no "
+            f"what {counted(so_far.unpriced, 'run')} cost is not known (finished or broken: no "
             "price for a kind of their tokens, or an answer that did not tell them), so the budget "
             f"of {amount('cost', budget.cost)} cannot be kept: write prices into providers: in "
             "labkit.yaml, for the runs to come, or say --yes"
