@@ -3,6 +3,7 @@
 Tokens and money that broken tries took were spent as well. What is not known is never taken for 0.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -126,12 +127,22 @@ def over_budget(budget: Budget, so_far: Spent, more: Likely, what: str) -> str:
             return f"{told}, and {what} may take {amount(name, takes)}"
     if budget.cost is not None and so_far.unpriced:
         return (
-            f"what {counted(so_far.unpriced, 'run')} cost is not known, so the budget of "
-            f"{amount('cost', budget.cost)} cannot be kept"
+            f"what {counted(so_far.unpriced, 'run')} cost is not known (finished or broken: no "
+            "price for a kind of their tokens, or an answer that did not tell them), so the budget "
+            f"of {amount('cost', budget.cost)} cannot be kept: write prices into providers: in "
+            "labkit.yaml, for the runs to come, or say --yes"
         )
     return ""
 
 
 def amount(name: str, value: float) -> str:
-    """Return tokens or money as people read it."""
-    return f"{value:,.0f} tokens" if name == "tokens" else f"{value:.2f}"
+    """Return tokens or money as people read it, a little money with two digits that count."""
+    if name == "tokens":
+        return f"{value:,.0f} tokens"
+    places = 1 - math.floor(math.log10(value)) if 0 < value < 1 else 2
+    return f"{value:.{places}f}"
+
+
+def minutes(value: float) -> str:
+    """Return a time as people read it: below a minute in seconds."""
+    return f"{value * 60:.1f} s" if value < 1 else f"{value:.1f} min"

@@ -54,13 +54,15 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wasted:
-    """What tries took that the infrastructure broke; only the known part of it."""
+    """What tries took that were broken; only the known part of it."""
 
     tries: int
     tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
     """How many of them cost what nobody knows."""
+    stopped: int = 0
+    """How many of them a person stopped, by Ctrl-C or together with labkit itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

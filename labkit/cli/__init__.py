@@ -13,25 +13,23 @@ from labkit.cli.console import complain, say
 from labkit.errors import LabkitError, refuse
 
 BUG = 70
-INTERRUPTED = 130
 
 
 def main() -> None:
     """Run labkit and leave with its exit code."""
-    from labkit.cli.app import app
-
     try:
+        from labkit.cli.calling import INTERRUPTED, called
+
         _require_text(sys.argv[1:])
-        app(prog_name="labkit")
+        code = called()
     except LabkitError as error:
         complain(error)
         sys.exit(error.exit_code)
-    except SystemExit as end:
-        if end.code == INTERRUPTED:  # typer turns Ctrl-C into this without a word
-            say("\nlabkit: interrupted; the same command goes on from here")
-        raise
     except Exception:  # noqa: BLE001 - the one place that may: whatever gets here is labkit's bug
         sys.exit(_bug())
+    if code == INTERRUPTED:
+        say("\nlabkit: interrupted; the same command goes on from here")
+    sys.exit(code)
 
 
 def _require_text(words: Sequence[str]) -> None:

@@ -24,6 +24,11 @@ def data(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def named(name: str, value: str) -> None:
+    """Write one value to standard output; on a terminal with what it is."""
+    data(f"{name}: {value}" if sys.stdout.isatty() else value)
+
+
 def say(text: str) -> None:
     """Tell a person something, on standard error.
 

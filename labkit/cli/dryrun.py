@@ -10,10 +10,10 @@ from labkit.environments import BASE_IMAGE
 from labkit.fields import counted
 from labkit.model import ConfigurationId, TaskId
 from labkit.plan import PlannedRun
-from labkit.spending import Likely, amount, over_budget
+from labkit.spending import Likely, amount, minutes, over_budget
 from labkit.tasks import Task
 
-_HEAD = ("order", "run", "configuration", "image", "minutes", "tokens", "cost")
+_HEAD = ("order", "run", "configuration", "image", "time", "tokens", "cost")
 
 
 def show(
@@ -37,9 +37,9 @@ def show(
     together = purse.takes(runs, known)
     all_of_them = ("", counted(len(runs), "run"), "", "", *_figures(together))
     data(table([_HEAD, *rows, all_of_them]))
-    seen = sum(map(len, known.values()))
+    seen = ", ".join(f"{len(records)} of {letter}" for letter, records in sorted(known.items()))
     data(
-        f"by the mean of {counted(seen, 'finished run')} of each configuration's own"
+        f"by the mean of each configuration's finished runs: {seen}"
         if seen
         else "nothing has run yet: what is known are the limits"
     )
@@ -55,10 +55,10 @@ def _image(purse: Purse, task: Task) -> str:
 
 
 def _figures(takes: Likely) -> tuple[str, str, str]:
-    minutes = "unknown" if takes.minutes is None else f"{takes.minutes:.1f}"
+    time = "unknown" if takes.minutes is None else minutes(takes.minutes)
     tokens = "unknown" if takes.tokens is None else f"{takes.tokens:,.0f}"
     cost = "unknown" if takes.cost is None else amount("cost", takes.cost)
-    shown = {"minutes": minutes, "tokens": tokens, "cost": cost}
+    shown = {"minutes": time, "tokens": tokens, "cost": cost}
     most = {name: f"<= {value}" for name, value in shown.items() if name in takes.by_limits}
     return tuple((shown | most)[name] for name in ("minutes", "tokens", "cost"))  # type: ignore[return-value] # three
 

@@ -79,7 +79,7 @@ def sweep(*, dry_run: bool) -> None:
             with only_one(workspace, "labkit clean"):
                 void_partial(workspace.raw, workspace.voided, now().isoformat(timespec="seconds"))
         for path in partial:
-            data(f"half-written run: {path}")
+            data(f"half-written run: {path}" if dry_run else f"voided half-written run: {path}")
         found += len(partial)
     if not found:
         say("nothing was left behind")
@@ -87,6 +87,7 @@ def sweep(*, dry_run: bool) -> None:
 
 def _tell(sandbox: Sandbox, *, dry_run: bool) -> int:
     lines = sandbox.leftovers() if dry_run else sandbox.clean()
+    done = "" if dry_run else "removed "
     for line in lines:
-        data(f"{sandbox.name}: {line}")
+        data(f"{sandbox.name}: {done}{line}")
     return len(lines)

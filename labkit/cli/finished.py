@@ -23,6 +23,7 @@ from labkit.study import Marks, RunResult, Study, Wasted
 from labkit.suite import Suite, digest
 from labkit.tasks import SAFETY_TAG, Task
 from labkit_grader.leaks.review import Review
+from labkit_runner.causes import Broken
 
 
 def finished_study(lab: Lab, done: Progress) -> Study:
@@ -77,7 +78,13 @@ def wasted_tries(
 
 def _wasted(tries: Sequence[Tried]) -> Wasted:
     took = spent_on_tries(tries)
-    return Wasted(tries=len(tries), tokens=took.tokens, cost=took.cost, unpriced=took.unpriced)
+    return Wasted(
+        tries=len(tries),
+        tokens=took.tokens,
+        cost=took.cost,
+        unpriced=took.unpriced,
+        stopped=sum(each.get("kind") == Broken.INTERRUPTED for each in tries),
+    )
 
 
 class _Results:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from labkit.cli.console import data, say
+from labkit.cli.console import named, say
 from labkit.cli.lab import Lab, now
 from labkit.cli.survey import Finding, Survey, Weight, survey
 from labkit.configurations import the_difference
@@ -38,13 +38,7 @@ def freeze(me: str, *, again: bool, pilot: bool) -> None:
     if not lab.workspace.task_ids():
         raise PhaseError("there are no tasks", hint="run: labkit task new")
     found = survey(lab, frozen=False)
-    _refuse(found.of(Weight.ERROR))
-    if not pilot:
-        refuse(
-            [finding.what for finding in found.of(Weight.MIX)],
-            hint="write more tasks, or, for a trial: labkit task freeze"
-            f"{' --again' if again else ''} --pilot",
-        )
+    _refuse(found.of(Weight.ERROR), [] if pilot else found.of(Weight.MIX))
     frozen = frozen_tasks(found)
     rubric = found.rubric.facts() if found.rubric else {}
     plan = _plan(found)
@@ -80,12 +74,13 @@ def _require_unfrozen(lab: Lab, *, again: bool, pilot: bool) -> None:
         )
 
 
-def _refuse(errors: list[Finding]) -> None:
+def _refuse(errors: list[Finding], mix: list[Finding]) -> None:
     """Raise one error with everything that has to be done first."""
-    problems = [finding.what for finding in errors]
+    problems = [finding.what for finding in (*errors, *mix)]
     mends = list(dict.fromkeys(finding.mend for finding in errors if finding.mend))
     rest = "; labkit task check says what to do about each" if len(mends) > _SHOWN else ""
-    hint = "; ".join(mends[:_SHOWN]) + rest or None
+    lacking = [mix[0].mend] if mix else []
+    hint = "; ".join([*mends[:_SHOWN], *lacking]) + rest or None
     if any(finding.damaged for finding in errors):
         raise IntegrityError(problems[0], more=problems[1:], hint=hint)
     refuse(problems, hint=hint)
@@ -93,7 +88,7 @@ def _refuse(errors: list[Finding]) -> None:
 
 def _tell(lab: Lab, suite: Suite) -> None:
     planned = progress(lab.workspace).planned
-    data(suite.version)
+    named("suite version", suite.version)
     tasks, runs = counted(len(suite.tasks), "task"), counted(len(planned), "run")
     say(f"frozen: {tasks}, {runs}; {suite.difference}")
     for runner, count in sorted(Counter(item.runner for item in planned).items()):

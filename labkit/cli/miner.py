@@ -192,7 +192,9 @@ def _tell(found: Mined, best: Sequence[Candidate]) -> None:
     commits = counted(found.read, "commit")
     say(f"{commits} read; left out: {counts or 'none'}")
     if found.candidates:
-        say(f"{len(found.candidates)} touch both source and tests; --limit N shows more of them")
+        count, hidden = len(found.candidates), len(found.candidates) > len(best)
+        more = "; --limit N shows more of them" if hidden else ""
+        say(f"{count} {'touches' if count == 1 else 'touch'} both source and tests{more}")
     if best:
         parent = " --parent 1" if len(best[0].commit.parents) > 1 else ""
         say(f"next: labkit task new --from {best[0].commit.oid[:_SHORT]}{parent}")

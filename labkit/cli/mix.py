@@ -15,6 +15,8 @@ _LEAST = {
     Category.TESTS: 1,
     Category.TRAP: 1,
 }
+MEND = "write more tasks: labkit task new"
+MEND_OR_TRIAL = f"{MEND}; or, for a trial: labkit task freeze --pilot"
 _OWN_TASKS = 3
 _SOLO_TASKS = 8
 _TEAM = 3

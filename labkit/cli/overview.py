@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from labkit.cli.lab import Lab
 from labkit.cli.seen import seen
 from labkit.cli.states import NEXT, State, standing
+from labkit.configurations import read_configurations
 from labkit.errors import LabkitError
 from labkit.fields import counted, first_words
 from labkit.model import TaskId
 from labkit.phases import Progress, progress
 from labkit.settings import Role, read_people
-from labkit.suite import read_suite
+from labkit.suite import Suite, read_suite
 from labkit.tasks import read_task
 
 
@@ -25,7 +26,7 @@ def overview(lab: Lab) -> str:
         return "\n".join([*lines, f"next: {_authoring_next(lab, states)}"])
     suite = read_suite(lab.workspace.suite)
     lines.append(f"suite {suite.version}: {counted(len(suite.tasks), 'task')}; {suite.difference}")
-    lines += [*_runs(done), *_by_hand(lab)]
+    lines += [*_changed(lab, suite), *_runs(lab, done), *_by_hand(lab)]
     lines += [f"  {sentence.text}" for sentence in seen(lab)]
     phase, turn = next(_open_steps(lab, done))
     return "\n".join([*lines, f"phase: {phase}", f"next: {turn}"])
@@ -68,14 +69,42 @@ def _authoring_next(lab: Lab, states: Mapping[TaskId, State]) -> str:
     return "labkit task freeze"
 
 
-def _runs(done: Progress) -> Iterator[str]:
+def _runs(lab: Lab, done: Progress) -> Iterator[str]:
     yield (
         f"runs: {len(done.planned)} planned, {len(done.finished)} here, "
         f"{len(done.missing)} missing, {len(done.graded)} graded"
     )
     left = Counter(str(item.runner) for item in done.outstanding)
-    for runner, count in sorted(left.items()):
-        yield f"  {runner}: {count} to do or to hand in"
+    again = Counter(str(item.runner) for item in done.planned if item.run in done.missing)
+    for runner in sorted(left.keys() | again.keys()):
+        told = [f"{left[runner]} to do or to hand in"] if left[runner] else []
+        if again[runner]:
+            told.append(f"{again[runner]} missing, which labkit task run tries again")
+        yield f"  {runner}: {', '.join(told)}"
+    yield from _why_missing(lab, done)
+
+
+def _why_missing(lab: Lab, done: Progress) -> Iterator[str]:
+    from labkit_runner.tries import Shelf
+
+    shelf = Shelf.of(lab.workspace)
+    for item in done.planned:
+        if item.run in done.missing:
+            yield f"  missing: {item.run}: {shelf.before(item.run, str(item.runner)).reasons[-1]}"
+
+
+def _changed(lab: Lab, suite: Suite) -> Iterator[str]:
+    """Yield what is not as it was frozen, as the next run will refuse it."""
+    from labkit_runner.preflight import changed_since
+
+    try:
+        tasks, arms = lab.tasks(), read_configurations(lab.workspace)
+        changed = changed_since(lab.workspace, suite, tasks, arms)
+    except LabkitError as error:
+        yield f"cannot be read: {error}"
+        return
+    if changed:
+        yield f"changed since the suite was frozen: {first_words(changed)}; labkit task check"
 
 
 def _by_hand(lab: Lab) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What `labkit task run` does: planned runs, with progress, resumable, within a budget."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,11 +11,12 @@ from labkit.cli.console import Pace, ask, say
 from labkit.cli.interrupts import heeding
 from labkit.cli.lab import Lab, now
 from labkit.cli.purse import Purse, shelf_of
+from labkit.cli.rehearsals import rehearse
 from labkit.cli.runchoice import Asked, Scope, foreign_runs, require_own_logins, to_do
 from labkit.cli.runtold import Told, open_pairs, what_is_left
 from labkit.cli.seen import identities, unsaid
 from labkit.cli.sessions import open_session, runner
-from labkit.configurations import read_configurations
+from labkit.configurations import SUBSCRIPTION, read_configurations
 from labkit.errors import PhaseError
 from labkit.evidence import LOGGED_RUN, told_runs
 from labkit.fields import counted
@@ -24,6 +26,7 @@ from labkit.phases import progress
 from labkit.plan import PlannedRun
 from labkit.records import load_run
 from labkit.settings import Person
+from labkit_runner.crew import pair_of
 from labkit_runner.stopping import Stop
 from labkit_runner.tries import Progress, Shelf
 from labkit_runner.voided import void_partial
@@ -163,6 +166,7 @@ def digest_of(path: Path) -> str:
 def _perform(work: Work, purse: Purse) -> Stop:
     """Perform the runs; return whether and why nothing more was begun."""
     told = Told(Pace(len(work.meant)))
+    say(f"{counted(len(work.meant), 'run')} to do; looking at the sandbox and its environments")
     opened, ready = open_session(
         work.lab,
         work.meant,
@@ -171,13 +175,30 @@ def _perform(work: Work, purse: Purse) -> Stop:
         frozen_arms=not work.is_smoke,
     )
     session = replace(opened, shelf=work.shelf, jobs=work.asked.jobs, gate=purse.gate)
-    told.pace = Pace(len(ready))
-    session.rehearse(ready, lambda arm: say(f"rehearsing configuration {arm.configuration.id}"))
+    told.pace, told.stop = Pace(len(ready)), session.stop
+    told.keys = {
+        name: arm.provider.key
+        for name, arm in session.arms.items()
+        if arm.provider is not None and arm.configuration.login != SUBSCRIPTION
+    }
+    if not _stands_still(purse, ready) and (known := rehearse(session, ready, _say_rehearsed)):
+        say(known)
     say(f"{work.person.name}: {counted(len(ready), 'run')} in {session.bench.sandbox.name}")
     with heeding(session.stop):
         session.run_all(ready)
-    say(told.totals())
+    if totals := told.totals():
+        say(totals)
     return session.stop
+
+
+def _stands_still(purse: Purse, ready: Sequence[PlannedRun]) -> bool:
+    """Tell whether the budget lets nothing be begun: then nothing is rehearsed either."""
+    pair = [item for item in ready if pair_of(item) == pair_of(ready[0])]
+    return not pair or bool(purse.gate(pair, ()))
+
+
+def _say_rehearsed(letter: str) -> None:
+    say(f"rehearsing configuration {letter}, with a scripted model: nothing is paid")
 
 
 def _tell(work: Work, event: Progress, told: Told) -> None:

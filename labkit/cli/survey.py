@@ -13,7 +13,7 @@ from typing import TypeVar
 from labkit import sealrecord
 from labkit.cli.lab import SHARED, Lab
 from labkit.cli.laying import laying_problems
-from labkit.cli.mix import mix_problems
+from labkit.cli.mix import MEND, MEND_OR_TRIAL, mix_problems
 from labkit.cli.sizes import ease
 from labkit.cli.states import Standing, State, standing
 from labkit.configurations import Configuration, read_configuration, the_difference
@@ -119,7 +119,7 @@ def _look_at_mix(made: Survey) -> None:
     if made.is_whole:
         weight = Weight.ADVICE if made.suite else Weight.MIX
         for problem in mix_problems(made.lab.settings, _tasks(made), made.people):
-            made.note(problem, "write more tasks: labkit task new", weight=weight)
+            made.note(problem, MEND if made.suite else MEND_OR_TRIAL, weight=weight)
 
 
 def _look_at_chosen(made: Survey) -> None:
@@ -189,7 +189,8 @@ def _read_configurations(made: Survey) -> None:
         written = read_bytes(space.configuration(name)).replace(b"\r\n", b"\n")
         if blank.is_file() and written == blank.read_bytes():
             made.note(
-                f"configs/{name}.yaml is as labkit made it", "write what your team really uses"
+                f"configs/{name}.yaml is as labkit made it",
+                "write what your team really uses; if that is it, delete the file's first line",
             )
     if len(names) < 2:  # noqa: PLR2004 - a comparison has two sides
         made.note("a comparison needs two configurations", "write configs/A.yaml and B.yaml")

@@ -57,7 +57,7 @@ def _is_orphan(labels: Mapping[str, str]) -> bool:
 
 
 def _whose(labels: Mapping[str, str]) -> str:
-    return labels.get(RUN_LABEL, "no run named")
+    return labels.get(RUN_LABEL) or "no run named"
 
 
 def _insist(remove: Callable[[], object]) -> None:

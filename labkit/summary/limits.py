@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from labkit.effects import Weight
 from labkit.fields import counted, first_words
 from labkit.model import ConfigurationId, Verdict
+from labkit.study import Wasted
 from labkit.summary.doubts import doubts
 from labkit.summary.evidence import Evidence
 from labkit.summary.model import ConfigurationSummary, Coverage
@@ -104,7 +105,6 @@ def _unequal_loss(configurations: Sequence[ConfigurationSummary]) -> Iterator[Li
 def _broken_tries(evidence: Evidence) -> Iterator[Limitation]:
     for configuration, wasted in sorted(evidence.study.wasted.items()):
         if wasted.tries:
-            tries = "1 try" if wasted.tries == 1 else f"{wasted.tries} tries"
             took = f": {wasted.tokens:,} tokens, cost {wasted.cost:.2f}" if wasted.tokens else ""
             if wasted.unpriced:
                 took += (
@@ -112,9 +112,21 @@ def _broken_tries(evidence: Evidence) -> Iterator[Limitation]:
                 )
             yield Limitation(
                 topic=Topic.BROKEN_TRIES,
-                text=f"The infrastructure broke {tries} of {configuration}{took}. What they took "
+                text=f"{_who_broke(wasted)} of {configuration}{took}. What they took "
                 "is in the tokens and the cost, and in nothing else.",
             )
+
+
+def _who_broke(wasted: Wasted) -> str:
+    broken, stopped = wasted.tries - wasted.stopped, wasted.stopped
+    told = [f"The infrastructure broke {_tries(broken)}"] if broken else []
+    if stopped:
+        told.append(f"{'i' if told else 'I'}ts runner stopped {_tries(stopped)}")
+    return " and ".join(told)
+
+
+def _tries(count: int) -> str:
+    return "1 try" if count == 1 else f"{count} tries"
 
 
 def _extremes(

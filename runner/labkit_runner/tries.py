@@ -39,6 +39,8 @@ class Progress:
     tries_left: int = 0
     wait: float = 0.0
     """Seconds until the next try."""
+    kind: Broken | None = None
+    """What broke this try."""
     is_lost: bool = False
     """Whether it was recorded missing now."""
 
@@ -145,7 +147,10 @@ class Tries:
         asked = (error.retry_after or 0.0) if isinstance(error, Voided) else 0.0
         lasts = each.kind.lasts or asked > _LONGEST_WAIT
         if lasts:
-            self.stop.ask(f"{item.run} was broken by what waiting does not mend: {each.why}")
+            minutes = "" if each.kind.lasts else f": the model asks to wait {asked / 60:.0f} min"
+            self.stop.ask(f"a short wait does not mend what broke {item.run}{minutes}")
+        elif left == 0 and each.kind is Broken.RATE_LIMIT:
+            self.stop.ask(f"the rate limit outlasted {TRIES} tries: wait, or use fewer --jobs")
         is_lost = lasts or (left == 0 and not self.stop.by_person)
         self.shelf.note(item.run, str(item.runner), lost=is_lost)
         again = left > 0 and not self.stop.why
@@ -157,6 +162,7 @@ class Tries:
             failure=each.why,
             tries_left=left if again else 0,
             wait=max(_pause(each, TRIES - 1 - left), asked) if again else 0.0,
+            kind=each.kind,
             is_lost=is_lost,
         )
 

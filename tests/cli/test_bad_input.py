@@ -423,11 +423,13 @@ def test_a_log_that_is_damaged_stops_what_it_should_record(lab_at: At, change: s
     [("tsk",), ("task", "run", "--nope"), ("task", "new", "--parent", "x")],
     ids=["command", "option", "not a number"],
 )
-def test_typing_errors_are_told_with_the_usage(stages: Stages, words: tuple[str, ...]) -> None:
+def test_typing_errors_are_told_as_all_errors_are_with_the_usage(
+    stages: Stages, words: tuple[str, ...]
+) -> None:
     answer = stages.original("frozen").labkit(*words)
     assert answer.code == 2
-    assert answer.err.startswith("Usage: labkit ")
-    assert "Error: " in answer.err
+    assert answer.err.startswith("labkit: error: ")
+    assert "labkit: hint: usage: labkit " in answer.err
     assert "Traceback" not in answer.err
 
 

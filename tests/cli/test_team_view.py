@@ -246,6 +246,15 @@ def test_untouched_templates_and_bad_keys_are_told(lab_at: Callable[[str], Lab])
     assert "is not an age public key" in out
     assert f"task {GREET} (ana) is sealed to another key than the holder's" in out
     lab.refused("task", "freeze", "--pilot", me=ANA, code=2, says=("configs/A.yaml is as labkit",))
+    says = (
+        "configs/A.yaml is as labkit",
+        "0 feature tasks",
+        "delete the file's first line",
+        "--pilot",
+    )
+    lab.refused("task", "freeze", me=ANA, code=2, says=says)
+    path.write_bytes(template("init", "configs", "A.yaml").read_bytes().partition(b"\n")[2])
+    assert "configs/A.yaml is as labkit made it" not in check(lab).out
 
 
 def test_a_forged_seal_record_is_damage(lab_at: Callable[[str], Lab]) -> None:

@@ -9,7 +9,9 @@ from labkit.spending import (
     NOTHING,
     Likely,
     Spent,
+    amount,
     likely,
+    minutes,
     over_budget,
     spent,
     spent_on_run,
@@ -78,7 +80,7 @@ def test_an_agent_that_asks_no_model_takes_none_of_the_budget() -> None:
         (Budget(cost=10), Spent(cost=5), 6.0, "10.00 5.00 is spent, and x may take 6.00"),
         (Budget(cost=10), Spent(cost=10), 0.0, "of the budget of 10.00 10.00 is spent"),
         (Budget(cost=10), Spent(cost=9.9), None, ""),
-        (Budget(cost=10), Spent(unpriced=2, tokens=5), 1.0, "what 2 runs cost is not known"),
+        (Budget(cost=10), Spent(unpriced=2, tokens=5), 1.0, "or say --yes"),
         (Budget(tokens=100), Spent(unpriced=2, tokens=5), 1.0, ""),
         (Budget(tokens=100), Spent(tokens=99), 2.0, "of 100 tokens 99 tokens is spent"),
     ],
@@ -96,3 +98,16 @@ def test_what_is_begun_ends_within_the_budget(most: float, used: float, more: fl
     takes = Likely(minutes=1, tokens=0, cost=more)
     borne = not over_budget(Budget(cost=most), Spent(cost=used), takes, "x")
     assert borne == (used < most and used + more <= most)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0, "0.00"), (0.0031, "0.0031"), (0.31, "0.31"), (0.001, "0.0010"), (12.346, "12.35")],
+)
+def test_a_little_money_is_not_told_as_none(value: float, told: str) -> None:
+    assert amount("cost", value) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.045, "2.7 s"), (0, "0.0 s"), (1, "1.0 min")])
+def test_a_short_time_is_told_in_seconds(value: float, told: str) -> None:
+    assert minutes(value) == told

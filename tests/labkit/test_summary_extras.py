@@ -119,7 +119,7 @@ def test_runs_lost_on_one_side_only_are_told() -> None:
 
 def test_what_broken_tries_took_is_in_the_cost_and_in_nothing_else() -> None:
     found = results({"a": "++ +-", "b": "+- +?"}, tokens=100, cost=1.0, minutes=2.0)
-    wasted = {A: Wasted(tries=2, tokens=50, cost=0.5), B: Wasted(tries=1)}
+    wasted = {A: Wasted(tries=2, tokens=50, cost=0.5), B: Wasted(tries=3, stopped=2)}
     plain, made = summarise(study(found)), summarise(study(found, wasted=wasted))
     first, second = made.configurations
     assert (first.tokens.value, first.cost.value) == (450, 4.5)
@@ -133,8 +133,8 @@ def test_what_broken_tries_took_is_in_the_cost_and_in_nothing_else() -> None:
     assert texts(made, Topic.BROKEN_TRIES) == [
         "The infrastructure broke 2 tries of A: 50 tokens, cost 0.50. What they took is in the "
         "tokens and the cost, and in nothing else.",
-        "The infrastructure broke 1 try of B. What they took is in the tokens and the cost, and "
-        "in nothing else.",
+        "The infrastructure broke 1 try and its runner stopped 2 tries of B. What they took is in "
+        "the tokens and the cost, and in nothing else.",
     ]
     assert not texts(plain, Topic.BROKEN_TRIES)
 

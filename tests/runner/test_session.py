@@ -258,6 +258,17 @@ def test_waits_grow_are_told_and_heed_what_the_model_asks_for(
     assert len(record.earlier_failures) == 2
 
 
+def test_a_rate_limit_that_outlasts_the_tries_keeps_the_next_pair_from_meeting_it(
+    project: Project, bubblewrap_sandbox: Sandbox
+) -> None:
+    errors = [Voided("too many requests", kind=Broken.RATE_LIMIT) for _ in range(TRIES)]
+    lab = lab_of(project, Failing(bubblewrap_sandbox, *errors), ONE, TWO)
+    assert lab.session(ONE, TWO).run_all(lab.plan(ONE, TWO)) == ()
+    assert {event.run for event in lab.told} == {run_id(ONE)}
+    assert lab.told[-1].is_lost
+    assert lab.stop.why == "the rate limit outlasted 3 tries: wait, or use fewer --jobs"
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -275,7 +286,7 @@ def test_what_lasts_ends_the_session_at_once_and_the_run_is_missing(
     assert [(event.run, event.is_lost, event.tries_left) for event in lab.told] == [
         (run_id(ONE), True, 0)
     ]
-    assert error.message in lab.stop.why
+    assert "a short wait does not mend what broke bug-a__A__1" in lab.stop.why
     missing = load_missing(lab.workspace.missing(run_id(ONE)))
     assert len(missing.reasons) == 1
     assert [(each["tokens"], each["cost"]) for each in missing.voided] == [

@@ -198,7 +198,7 @@ require("node:module").syncBuiltinESMExports();
 )
 
 _INSTALL = """\
-# fetch Gemini CLI with npm, and Node
+# fetch Gemini CLI with npm, and Node: it is large and can take minutes
 set -eu
 mkdir -p {programs}
 made=$(mktemp -d {programs}/.made-XXXXXX)

@@ -33,11 +33,13 @@ def npm_program(package: str, *, found: str, place: str) -> tuple[str, ...]:
     `package` is as npm takes it, and `found` is below npm's own folder; `$arch` in both is `x64` or
     `arm64`. `place` is a name in PROGRAMS.
     """
-    return (_INSTALL.format(package=package, found=found, place=place, node=shlex.quote(NODE)),)
+    title = package.replace("-$arch", "")
+    node = shlex.quote(NODE)
+    return (_INSTALL.format(package=package, found=found, place=place, node=node, title=title),)
 
 
 _INSTALL = f"""\
-# fetch {{package}} with npm
+# fetch {{title}} with npm: it is large and can take minutes
 set -eu
 case $(uname -m) in
     x86_64) arch=x64 ;;

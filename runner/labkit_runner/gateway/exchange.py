@@ -17,6 +17,7 @@ from labkit_runner.gateway.codings import KNOWN, Unpacker, UnreadableError
 from labkit_runner.gateway.doors import Door, codings, forwarded, returned, wait_of
 from labkit_runner.gateway.hearing import Hearing, Tape
 from labkit_runner.gateway.masks import Mask, Watch
+from labkit_runner.gateway.reaching import unreachable
 from labkit_runner.gateway.settings import Settings
 from labkit_runner.gateway.telling import Teller
 
@@ -112,7 +113,7 @@ class Exchange:
         except TimeoutError:
             raise self._silent() from None
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
-            raise BrokenError("unreachable", str(error), status=502) from error
+            raise BrokenError("unreachable", unreachable(error), status=502) from error
         except (aiohttp.ClientError, OSError) as error:
             raise BrokenError("dropped", str(error) or type(error).__name__) from error
 

@@ -16,7 +16,12 @@ from labkit_runner.rehearsal.script import read_script
 
 def main() -> None:
     """Play the script that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m labkit_runner.rehearsal")
+    parser = argparse.ArgumentParser(
+        prog="python -m labkit_runner.rehearsal",
+        description="Play a scripted model, to try agents with: no key, no cost. It speaks "
+        "Anthropic Messages, OpenAI Responses and Chat Completions, and Gemini, says where it "
+        "listens, and plays until Ctrl-C. docs/rehearsal.md has a script and the way to use it.",
+    )
     parser.add_argument("script", type=Path, help="a file of turns and faults, YAML or JSON")
     parser.add_argument("--port", type=int, default=0, help="of this machine [default: a free one]")
     parser.add_argument("--socket", type=Path, help="a Unix socket instead of a port")

@@ -1,6 +1,7 @@
 """Playing a script for as long as it is needed: on a port of this machine, or on a Unix socket."""
 
 import asyncio
+import errno
 import json
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -65,7 +66,11 @@ async def _listen(runner: web.AppRunner, unix: Path | None, port: int) -> str:
     try:
         return await _start(runner, unix, port)
     except OSError as error:
-        raise InfrastructureError(f"the scripted model could not listen: {error}") from error
+        place = unix or f"port {port} of this machine"
+        why = "it is taken" if error.errno == errno.EADDRINUSE else error.strerror
+        raise InfrastructureError(
+            f"the scripted model could not listen at {place}: {why}", hint="use another --port"
+        ) from error
 
 
 async def serve(
