@@ -45,12 +45,13 @@ def process_beside(scratch_root: Path, spec: SidecarSpec) -> Iterator[Beside]:
 def _start(spec: SidecarSpec, channel: Path, site: Path) -> process.Started:
     """Start it in its folder: a socket's whole path may be longer than the system allows.
 
-    A session of its own keeps the terminal's interrupt from it: labkit says when it is over.
+    Whatever labkit starts has a session of its own, which keeps the terminal's interrupt from it:
+    labkit says when it is over.
     """
     try:
         closure(spec.packages)  # as installed beside labkit, whose Python this is
         return process.start(
-            ["setsid", sys.executable, "-P", "-u", "-m", spec.module],
+            [sys.executable, "-P", "-u", "-m", spec.module],
             env={**process.plain_environment(), "PYTHONPATH": str(site)},
             cwd=channel,
         )

@@ -231,7 +231,7 @@ def test_a_session_whose_labkit_is_killed_leaves_nothing_running(
     lab.done("task", "run", run, me=ANA)
     record = load_run(lab.workspace.run(RunId.parse(run)) / "run.json")
     assert [str(each["kind"]) for each in record.voided] == ["interrupted", "abandoned"]
-    assert "the machine died" in record.earlier_failures[0]
+    assert any("the machine died" in each for each in record.earlier_failures)
 
 
 def _runs(mark: str) -> bool:
@@ -321,7 +321,7 @@ def test_the_declaration_stands_as_it_was_signed(lab_at: Callable[[str], Lab]) -
     ("words", "says"),
     [
         (("--minutes", "45"), "more than lies between the declared times: 30.0"),
-        (("--minutes", "nan"), "--minutes nan is more than lies"),
+        (("--minutes", "nan"), "'--minutes'"),
         (("--transcript", "/no/such"), "--transcript /no/such"),
         (("--workspace", "/no/such"), "declaration.yaml"),
         (("--intervention", "a", "--intervention", "b"), "2 interventions are described"),

@@ -5,8 +5,9 @@ import pytest
 
 from labkit import phases
 from labkit.errors import PhaseError
-from labkit.model import ConfigurationId, Member, TaskId
+from labkit.model import ConfigurationId, Member, RunId, TaskId
 from labkit.plan import interleave, plan_text
+from labkit.records import MissingRecord, record_text
 from labkit.workspace import Workspace, replace
 
 A, B = ConfigurationId("A"), ConfigurationId("B")
@@ -30,8 +31,9 @@ def finish(workspace: Workspace) -> None:
     replace(workspace.run(FIRST) / "run.json", "{}")
 
 
-def miss(workspace: Workspace) -> None:
-    replace(workspace.missing(SECOND), "{}")
+def miss(workspace: Workspace, run: RunId = SECOND) -> None:
+    lost = MissingRecord(run=run, runner="ana", reasons=("the engine was gone",))
+    replace(workspace.missing(run), record_text(lost))
 
 
 def check_leaks(workspace: Workspace) -> None:
@@ -91,7 +93,7 @@ def test_tasks_change_until_something_was_measured(workspace: Workspace) -> None
 def test_runs_that_are_all_missing_are_nothing_to_go_on_with(workspace: Workspace) -> None:
     freeze(workspace)
     miss(workspace)
-    replace(workspace.missing(FIRST), "{}")
+    miss(workspace, FIRST)
     with pytest.raises(PhaseError, match="every planned run is missing"):
         phases.require_runs_done(workspace)
 
@@ -101,7 +103,7 @@ def test_progress_counts_each_run_once(workspace: Workspace) -> None:
     freeze(workspace)
     assert phases.progress(workspace).outstanding == PLAN
     finish(workspace)
-    replace(workspace.missing(FIRST), "{}")  # an old record of a run that was made up later
+    miss(workspace, FIRST)  # an old record of a run that was made up later
     found = phases.progress(workspace)
     assert found.finished == {FIRST}
     assert not found.missing
