@@ -99,8 +99,8 @@ def test_others_runs_are_asked_about(lab_at: At) -> None:
 @pytest.mark.parametrize(
     ("words", "env", "says"),
     [
-        (("--all", "--yes"), {}, "some of these runs are planned for somebody else"),
-        ((), {"CI": "true"}, "this is automation: CI is set"),
+        (("--all", "--yes"), {}, "is paid by a personal subscription and is planned for ben"),
+        ((), {"CI": "true"}, "it runs for its owner, not in CI"),
     ],
     ids=["others", "ci"],
 )
@@ -110,7 +110,9 @@ def test_a_subscription_pays_for_its_owner_only(
     lab = lab_at("sealed")
     for letter in "AB":
         path = lab.workspace.evals / "configs" / f"{letter}.yaml"
-        path.write_text(path.read_text() + "login: subscription\n")
+        path.write_text(
+            f'id: {letter}\nagent: claude-code\nmodel: "model-{letter}"\nlogin: subscription\n'
+        )
     lab.done("task", "freeze", "--pilot", me=ANA)
     lab.refused("task", "run", *words, me=ANA, code=2, says=(says,), **env)
 

@@ -78,7 +78,7 @@ def test_freezing_refuses_what_the_check_says(stages: Stages, stage: str) -> Non
     mix = [each["what"] for each in found if each["weight"] == "mix"]
     refused = lab.labkit("task", "freeze", me=ANA).err.splitlines()
     told = [line.removeprefix("labkit: error: ") for line in refused if "error: " in line]
-    assert told == (errors or mix)
+    assert told == [*errors, *mix]
     assert "0 trap tasks: 1 or more are asked" in mix
 
 
