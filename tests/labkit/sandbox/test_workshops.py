@@ -177,7 +177,8 @@ def test_an_environment_that_was_used_goes_with_what_was_made_of_it(
 ) -> None:
     assert isinstance(docker_workplace.sandbox, DockerSandbox)
     api = docker_workplace.sandbox.api
-    place = docker_workplace.make("echo used")
+    # Of its own: a sandbox looks an image up once, and other tests' went with them.
+    place = docker_workplace.make(f"echo used {time.time()}")
     docker_workplace.run(place, "true")
     made = {each["Id"] for each in api.images(filters={"label": f"labkit.environment={place.key}"})}
     assert len(made) == 2
