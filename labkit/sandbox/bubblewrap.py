@@ -45,6 +45,7 @@ from labkit.sandbox.scratch import (
 )
 from labkit.sandbox.streams import Output, keep_whole, read_whole
 from labkit.sandbox.view import command_view, limited
+from labkit.sandbox.watching import watching
 
 _KILLED = 137
 
@@ -118,8 +119,8 @@ class BubblewrapSandbox:
         with started(self._bwrap, arguments, group=group) as running:
             note_running(place.tree.parent, running.outer.pid, spec.labels)
             takers = ((running.stdout, output.out), (running.stderr, output.err))
-            watching = running.watching(spec.limits.seconds, spec.halt)
-            with running.drained(*takers), watching:
+            watched = watching(spec.limits.seconds, spec.halt, running.stop)
+            with running.drained(*takers), watched:
                 running.feed(spec.returned_tar, spec.streamed_tar)
                 with typing(spec.keyboard, running.feed):
                     code = running.wait()

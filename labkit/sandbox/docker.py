@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import docker
 import requests
-from docker.errors import APIError
+from docker.errors import APIError, ImageNotFound
 
 from labkit.model import Ended
 from labkit.sandbox.attach import attached
@@ -35,6 +35,7 @@ from labkit.sandbox.prepared import Furnishing, Prepared, PreparedImages
 from labkit.sandbox.remains import orphans, remove_container
 from labkit.sandbox.sidecar_image import SidecarImages
 from labkit.sandbox.streams import CHUNK, Output, keep_whole, read_whole
+from labkit.sandbox.watching import watching
 
 _GRACE = 30
 """Seconds after the deadline at which an engine that has not answered is given up."""
@@ -112,9 +113,16 @@ class DockerSandbox:
 
     def _create(self, spec: Spec) -> str:
         with engine_errors("the container could not be made"):
-            image = self._prepared(spec).runs
-            settings = container_settings(self._api, spec, image=image, cpus=self._cpus)
-            return str(self._api.create_container(**settings)["Id"])
+            try:
+                return self._container(spec)
+            except ImageNotFound:  # removed since it was looked up, and perhaps made anew
+                self._images.forget(spec.image)
+                return self._container(spec)
+
+    def _container(self, spec: Spec) -> str:
+        image = self._prepared(spec).runs
+        settings = container_settings(self._api, spec, image=image, cpus=self._cpus)
+        return str(self._api.create_container(**settings)["Id"])
 
     def _prepared(self, spec: Spec) -> Prepared:
         return self._images.get(spec.image, Furnishing.of(spec))
@@ -126,7 +134,7 @@ class DockerSandbox:
             with attached(self._api, container, output) as stdin:
                 begun = time.monotonic()
                 self._api.start(container)
-                with killer.watching(spec.limits.seconds, spec.halt):
+                with watching(spec.limits.seconds, spec.halt, killer.kill):
                     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                         stdin.sendall(spec.returned_tar)
                         stdin.sendall(spec.streamed_tar)

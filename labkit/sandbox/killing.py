@@ -2,7 +2,6 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import docker
@@ -10,7 +9,6 @@ import requests
 from docker.errors import DockerException
 
 from labkit.model import Ended
-from labkit.sandbox.interface import Halt
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,19 +26,3 @@ class Killer:
             if self.why is None:
                 self.api.kill(self.container)
                 self.why = why
-
-    @contextlib.contextmanager
-    def watching(self, seconds: float, halt: Halt | None) -> Iterator[None]:
-        """Kill it after `seconds`, or when `halt` says so, unless it has ended before."""
-        timer = threading.Timer(seconds, self.kill, [Ended.TIMEOUT])
-        timer.daemon = True
-        timer.start()
-        if halt is not None:
-            halt.arm(lambda: self.kill(Ended.STOPPED))
-        try:
-            yield
-        finally:
-            if halt is not None:
-                halt.disarm()
-            timer.cancel()
-            timer.join()

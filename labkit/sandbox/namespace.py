@@ -16,7 +16,6 @@ from labkit import process
 from labkit.errors import InfrastructureError
 from labkit.model import Ended
 from labkit.sandbox.cgroup import Cgroup
-from labkit.sandbox.interface import Halt
 from labkit.sandbox.streams import pump
 
 _GRACE = 10.0
@@ -58,22 +57,6 @@ class Running:
             for archive in archives:
                 self.stdin.write(archive)
             self.stdin.flush()
-
-    @contextlib.contextmanager
-    def watching(self, seconds: float, halt: Halt | None) -> Iterator[None]:
-        """Kill the namespace after `seconds`, or when `halt` says so, if it has not ended."""
-        timer = threading.Timer(seconds, self._stop, [Ended.TIMEOUT])
-        timer.daemon = True
-        timer.start()
-        if halt is not None:
-            halt.arm(lambda: self._stop(Ended.STOPPED))
-        try:
-            yield
-        finally:
-            if halt is not None:
-                halt.disarm()
-            timer.cancel()
-            timer.join()
 
     @contextlib.contextmanager
     def drained(self, *takers: tuple[int, Callable[[bytes], None]]) -> Iterator[None]:
@@ -118,7 +101,7 @@ class Running:
                 os.close(self.leader)
                 self.leader = None
 
-    def _stop(self, why: Ended) -> None:
+    def stop(self, why: Ended) -> None:
         """Kill it, once; somebody who stops it may be late, when its descriptor is closed."""
         with self._lock:
             ended = self.leader is not None and _is_over(self.leader, 0)

@@ -5,7 +5,7 @@ to another user, the command could not write there. The engine offers no other w
 superuser in the sandbox. So it is with the one file that may be written in a folder which may not.
 Folders that a command may only read are files of the superuser in an image that is never writable:
 they cost nothing when a container starts, and a volume for them would.
-An image is looked up once, so every run of one labkit process has the same.
+An image is looked up once, so every run of one labkit process has the same, as long as it is there.
 """
 
 import contextlib
@@ -78,6 +78,12 @@ class PreparedImages:
             if key not in self._known:
                 self._known[key] = self._prepare(image, wanted)
             return self._known[key]
+
+    def forget(self, image: str) -> None:
+        """Look an image up anew when it is wanted next."""
+        with self._lock:
+            for key in [key for key in self._known if key[0] == image]:
+                del self._known[key]
 
     def _prepare(self, image: str, wanted: Furnishing) -> Prepared:
         digest = _image_id(self._api, image)

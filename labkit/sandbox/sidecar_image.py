@@ -23,7 +23,7 @@ _COMPILE = ["python3", "-m", "compileall", "-q", "-j", "1", SITE]
 
 
 class SidecarImages:
-    """The images of one engine for sidecars: looked up once, and made by one run at a time."""
+    """The images of one engine for sidecars: named once, and made by one run at a time."""
 
     def __init__(self, client: docker.APIClient) -> None:
         self._api = client
@@ -34,9 +34,10 @@ class SidecarImages:
         """Return the name of the image for a sidecar, made when it is not there."""
         key = (spec.packages, tuple(sorted(spec.folders.items())))
         with self._lock:
-            if key not in self._known:
-                self._known[key] = self._find(spec)
-            return self._known[key]
+            name = self._known.get(key)
+            if name is None or image_id(self._api, name) is None:
+                name = self._known[key] = self._find(spec)
+            return name
 
     def _find(self, spec: SidecarSpec) -> str:
         base = ensure_image(self._api, BASE_TAG, progress=lambda _: None)

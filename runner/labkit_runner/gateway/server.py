@@ -19,6 +19,7 @@ from labkit_runner.gateway.listening import Listening
 from labkit_runner.gateway.masks import Mask
 from labkit_runner.gateway.settings import Settings, read_settings
 from labkit_runner.gateway.telling import Teller
+from labkit_runner.gateway.tether import told
 
 _AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 _FOR_ALL = 0o666
@@ -61,23 +62,10 @@ def _session(settings: Settings) -> aiohttp.ClientSession:
     )
 
 
-async def run(source: IO[bytes], out: IO[bytes]) -> None:
-    """Read the settings and serve until the source ends."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=16 << 20)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
-    settings = read_settings(await reader.readline())
-    ended = asyncio.Event()
-
-    async def tether() -> None:
-        while await reader.read(4096):
-            pass
-        ended.set()
-
-    tied = asyncio.create_task(tether())
-    await serve(settings, out, ended)
-    tied.cancel()
+async def _main() -> None:
+    async with told(sys.stdin.buffer) as (line, ended):
+        await serve(read_settings(line), sys.stdout.buffer, ended)
 
 
 if __name__ == "__main__":
-    asyncio.run(run(sys.stdin.buffer, sys.stdout.buffer))
+    asyncio.run(_main())

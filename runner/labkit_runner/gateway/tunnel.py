@@ -21,6 +21,7 @@ import h11
 
 from labkit_runner.gateway.masks import Mask
 from labkit_runner.gateway.telling import Teller
+from labkit_runner.gateway.tether import told
 
 PORT = 443
 _PIECE = 65536
@@ -233,23 +234,10 @@ async def serve(
     teller.tell("end")
 
 
-async def run(source: IO[bytes], out: IO[bytes]) -> None:
-    """Read the settings and serve until the source ends."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=1 << 20)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
-    settings = read_settings(await reader.readline())
-    ended = asyncio.Event()
-
-    async def tether() -> None:
-        while await reader.read(4096):
-            pass
-        ended.set()
-
-    tied = asyncio.create_task(tether())
-    await serve(settings, out, ended)
-    tied.cancel()
+async def _main() -> None:
+    async with told(sys.stdin.buffer) as (line, ended):
+        await serve(read_settings(line), sys.stdout.buffer, ended)
 
 
 if __name__ == "__main__":
-    asyncio.run(run(sys.stdin.buffer, sys.stdout.buffer))
+    asyncio.run(_main())

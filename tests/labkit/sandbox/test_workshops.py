@@ -177,13 +177,22 @@ def test_an_environment_that_was_used_goes_with_what_was_made_of_it(
 ) -> None:
     assert isinstance(docker_workplace.sandbox, DockerSandbox)
     api = docker_workplace.sandbox.api
-    # Of its own: a sandbox looks an image up once, and other tests' went with them.
-    place = docker_workplace.make(f"echo used {time.time()}")
+    place = docker_workplace.make("echo used")
     docker_workplace.run(place, "true")
     made = {each["Id"] for each in api.images(filters={"label": f"labkit.environment={place.key}"})}
     assert len(made) == 2
     docker_workplace.workshop.remove(place.key)
     assert made & {each["Id"] for each in api.images(all=True)} == set()
+
+
+def test_an_environment_that_was_made_anew_is_used_by_who_used_the_old_one(
+    docker_workplace: Workplace,
+) -> None:
+    for _ in range(2):
+        place = docker_workplace.make("echo again")
+        outcome, _ = docker_workplace.run(place, "true")
+        assert outcome.exit_code == 0
+        docker_workplace.workshop.remove(place.key)
 
 
 def test_setup_gets_the_files_of_the_base_and_a_variable(workplace: Workplace) -> None:
