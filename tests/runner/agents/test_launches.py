@@ -37,7 +37,7 @@ def test_it_is_found_by_its_name(tmp_path: Path, agent: Agent) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("prompt", ["--help", "- a\n- b\n", "$(x) 'y'\n", "/work/a.py fails"])
+@pytest.mark.parametrize("prompt", ["--help", "- a\n- b\n", "$(x) 'y'\n", "/src/a.py fails"])
 def test_the_prompt_is_the_last_word_and_never_an_option(agent: Agent, prompt: str) -> None:
     assert launched(agent, prompt).argv[-2:] == ("--", prompt)
 

@@ -49,7 +49,7 @@ def test_what_is_said_of_an_agent_is_what_it_is(tmp_path: Path, name: str) -> No
 
 
 @ALL
-@pytest.mark.parametrize("prompt", ["--help", "- a\n- b\n", "$(x) 'y'\n", "@file /work/a.py"])
+@pytest.mark.parametrize("prompt", ["--help", "- a\n- b\n", "$(x) 'y'\n", "@file /src/a.py"])
 def test_the_prompt_is_the_last_word_and_never_an_option(agent: Agent, prompt: str) -> None:
     argv = launched(agent, prompt=prompt).argv
     assert argv[-1] in (prompt, f"--task={prompt}", f"--prompt={prompt}")
